@@ -16,6 +16,7 @@
 #include "messages/error.hpp"
 #include "messages/job.pb.h"
 #include "messages/node.pb.h"
+#include "messages/replica.pb.h"
 #include "messages/time.hpp"
 
 namespace fairlead {
@@ -103,6 +104,7 @@ class client {
   result<v1::InspectReply> inspect(const v1::InspectRequest& what);
   /// Carries out an operator's action on a node. Idempotent.
   result<v1::NodeOperateReply> operate_node(const v1::NodeOperateRequest& what);
+  result<v1::ShardNodesReply> change_nodes(const v1::ShardNodesRequest& what);
 
  private:
   struct state;

@@ -41,6 +41,8 @@ template <class Request>
 const auto& handler_here(const shard_desk& desk) {
   if constexpr (row_of<Request>::by == answered_by::replies)
     return desk.replies;
+  else if constexpr (row_of<Request>::by == answered_by::replica)
+    return desk.replica;
   else
     return desk.scheduler;
 }

@@ -186,6 +186,37 @@ caf::result<v1::NodeOperateReply> gateway_shell::answer(v1::NodeOperateRequest& 
   return promise;
 }
 
+caf::result<v1::ShardNodesReply> gateway_shell::answer(v1::ShardNodesRequest& what) {
+  auto why = check_request(what);
+  const auto where = "shard " + std::to_string(what.shard());
+  const bool joins = what.verb() == v1::ShardNodesRequest::JOIN;
+  if (why)
+    ++refused_;
+  else if (joins && what.cluster() != setup_.cluster)
+    why = error{v1::ERROR_CODE_CONFLICT,
+                "node " + what.node().name() + " belongs to cluster " + what.cluster() + ", and node " + setup_.node + " to cluster " +
+                    setup_.cluster,
+                "write the same node.cluster in both node files, or give the address of a node of its cluster"};
+  else if (routes_.count() == 0)
+    why = routes_.unknown_count();
+  else if (joins && what.shard_count() != routes_.count())
+    why = error{v1::ERROR_CODE_CONFLICT,
+                "the node file of " + what.node().name() + " says that the cluster has " + std::to_string(what.shard_count()) +
+                    " shards, but it has " + std::to_string(routes_.count()),
+                "write shards.count: " + std::to_string(routes_.count()) + " in that node file"};
+  else if (what.shard() >= routes_.count())
+    why = error{v1::ERROR_CODE_NOT_FOUND, "there is no " + where + ": the cluster has " + std::to_string(routes_.count()) + " shards",
+                "fairlead cluster status lists them"};
+  else if (const auto* const desk = routes_.here(what.shard()); desk != nullptr && !desk->replica)
+    why = error{v1::ERROR_CODE_WRONG_STATE, where + " lives on node " + setup_.node + " alone",
+                "stop that node, run fairlead cluster init there, and start it again"};
+  else if (what.passed_on() && routes_.here(what.shard()) == nullptr)
+    why = routes_.led_elsewhere(what.shard());
+  if (why) return refusal<v1::ShardNodesReply>(*why);
+  what.set_passed_on(true);
+  return at(what.shard(), what, answer_limit);
+}
+
 // ---- forgetting a node: every reachable node is asked whether it is connected to that node; all forget it if none is ----
 
 namespace {

@@ -80,6 +80,7 @@ class gateway_shell {
   caf::result<v1::DoctorReply> answer(v1::DoctorRequest& what);
   caf::result<v1::InspectReply> answer(v1::InspectRequest& what);
   caf::result<v1::NodeOperateReply> answer(v1::NodeOperateRequest& what);
+  caf::result<v1::ShardNodesReply> answer(v1::ShardNodesRequest& what);
 
   struct alert_page;
   struct status_round;

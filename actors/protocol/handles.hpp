@@ -159,6 +159,8 @@ using replica_actor = caf::typed_actor<
     // Whether this replica has led when it was asked, under the epoch of the Scheduler that asks (0: under any; confirm_begun). It uses no clock.
     // Answered once readers here see all that counted then.
     caf::replies_to<confirm_atom, std::uint64_t>::with<bool>,
+    // An operator changes the nodes that hold the shard. Answered once the change counts, by the replica that leads.
+    caf::replies_to<v1::ShardNodesRequest>::with<v1::ShardNodesReply>,
     // Part of a copy of the state: for this replica's own copies_actor, or from that for another replica.
     caf::reacts_to<v1::ReplicaCopy>,
     // Own reminder, queued behind the messages in the mailbox: write what has gathered.

@@ -8,6 +8,7 @@
 #include "messages/api.pb.h"
 #include "messages/job.pb.h"
 #include "messages/node.pb.h"
+#include "messages/replica.pb.h"
 
 namespace fairlead {
 
@@ -21,7 +22,7 @@ enum class about {
   special,      // the gateway has its own function for the request (answer)
 };
 /// The actor or store that answers for a shard.
-enum class answered_by { store, scheduler, replies, gateway };
+enum class answered_by { store, scheduler, replies, replica, gateway };
 /// Whether a client sends the request to a second node if the first is slow. No if it would act twice or is costly for a node.
 enum class repeated { yes, no };
 
@@ -92,7 +93,9 @@ using client_requests = request_table<
     // The supervision tree of a node.
     request_row<v1::InspectRequest, v1::InspectReply, about::special, answered_by::gateway, repeated::yes>,
     // An operator's action on a node.
-    request_row<v1::NodeOperateRequest, v1::NodeOperateReply, about::special, answered_by::gateway, repeated::yes>>;
+    request_row<v1::NodeOperateRequest, v1::NodeOperateReply, about::special, answered_by::gateway, repeated::yes>,
+    // Another node is to hold a shard, or one is to leave it.
+    request_row<v1::ShardNodesRequest, v1::ShardNodesReply, about::special, answered_by::replica, repeated::yes>>;
 
 namespace detail {
 

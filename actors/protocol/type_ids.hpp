@@ -88,6 +88,8 @@ CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ReplicaBatch))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ReplicaHello))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ReplicaWelcome))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ReplicaCopy))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ShardNodesRequest))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ShardNodesReply))
 
 // Inside one process only.
 CAF_ADD_TYPE_ID(fairlead, (fairlead::commit_request))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/cluster/shard_nodes.hpp"
 #include "messages/lineage.hpp"
 
 namespace fairlead {
@@ -11,18 +12,23 @@ namespace {
 
 error refused(std::string sentence, std::string remedy) { return {v1::ERROR_CODE_CONFLICT, std::move(sentence), std::move(remedy)}; }
 
-/// Copies of one store that went on apart from each other do not.
-bool share_a_member(const v1::ShardMembers& one, const v1::ShardMembers& other) {
-  return std::find_first_of(one.voters().begin(), one.voters().end(), other.voters().begin(), other.voters().end()) != one.voters().end();
+bool has(const google::protobuf::RepeatedField<std::uint64_t>& in, std::uint64_t id) {
+  return std::find(in.begin(), in.end(), id) != in.end();
+}
+
+/// Copies of one store that went on apart from each other do not. One that was away may know none of those that vote by now, and is a member still.
+bool share_a_member(const v1::ReplicaHello& one, const v1::ReplicaHello& other) {
+  const auto knows = [](const v1::ReplicaHello& who, std::uint64_t id) {
+    return has(who.members().voters(), id) || has(who.members().standbys(), id);
+  };
+  const auto& voters = one.members().voters();
+  return std::any_of(voters.begin(), voters.end(), [&](std::uint64_t id) { return has(other.members().voters(), id); }) ||
+         knows(one, other.replica()) || knows(other, one.replica());
 }
 
 std::string shard_of(const v1::ReplicaHello& which) { return "shard " + std::to_string(which.shard()); }
 
 }  // namespace
-
-acquaintance::acquaintance(v1::ReplicaHello me, std::vector<std::string> nodes) : me_(std::move(me)), nodes_(std::move(nodes)) {
-  std::sort(nodes_.begin(), nodes_.end());
-}
 
 std::optional<raft::members> acquaintance::members() const {
   if (!has_begun(me_)) return std::nullopt;
@@ -31,14 +37,15 @@ std::optional<raft::members> acquaintance::members() const {
 
 void acquaintance::follow(const raft::members& all) { me_.mutable_members()->ParseFromString(*raft::encode(all)); }
 
+void acquaintance::follow(const v1::ShardNodes& nodes) {
+  if (nodes.version() > me_.nodes().version()) *me_.mutable_nodes() = nodes;
+}
+
 status acquaintance::meet(const v1::ReplicaHello& you) {
   const auto where = shard_of(me_);
   if (you.shard() != me_.shard())
     return refused("A replica of " + shard_of(you) + " took this one for one of it, and it is one of " + where + ".",
                    "Report this as a bug.");
-  if (std::find(nodes_.begin(), nodes_.end(), you.node()) == nodes_.end() || you.node() == me_.node())
-    return refused("Node " + me_.node() + " does not name node " + you.node() + " among those that hold " + where + ".",
-                   "Write the same shards.replicas in the node files of all of them.");
   if (you.replica() == 0) return invalid("Node " + you.node() + " has a replica of " + where + " without an id.", "Report this as a bug.");
   if (const auto owner = you.replica() == me_.replica() ? me_.node() : node_of(you.replica()); !owner.empty() && owner != you.node())
     return refused(
@@ -46,11 +53,26 @@ status acquaintance::meet(const v1::ReplicaHello& you) {
         "Stop the node with the copy, and give it an empty store.");
   if (has_begun(you) && raft::decode_members(you.members().SerializeAsString()) == std::nullopt)
     return invalid("Node " + you.node() + " names replicas of " + where + " that cannot be.", "Report this as a bug.");
-  if (has_begun(me_) && has_begun(you) &&
-      (compare(you.lineage(), me_.lineage()) != lineage_order::same || !share_a_member(me_.members(), you.members())))
+  if (!core::valid_shard_nodes(you.nodes()))
+    return invalid("Node " + you.node() + " names nodes of " + where + " that cannot be.", "Report this as a bug.");
+  if (has_begun(me_) && has_begun(you) && (compare(you.lineage(), me_.lineage()) != lineage_order::same || !share_a_member(me_, you)))
     return refused("Nodes " + me_.node() + " and " + you.node() + " hold stores of " + where + " that began apart from each other (" +
                        to_text(me_.lineage()) + ", " + to_text(you.lineage()) + ").",
                    "Decide which one to keep, stop the node with the other one, and give it an empty store.");
+  if (has_begun(you)) follow(you.nodes());
+  if (you.node() == me_.node()) return refused("Two nodes with the name " + me_.node() + " hold " + where + ".", "Give one another name.");
+  for (const auto& node : {me_.node(), you.node()}) {
+    if (core::find_node(me_.nodes(), node) != nullptr) continue;
+    if (me_.nodes().nodes().empty())
+      return error{v1::ERROR_CODE_UNAVAILABLE,
+                   "Neither node " + me_.node() + " nor node " + you.node() + " knows which nodes hold " + where + ".",
+                   "Start a node that holds it, or run fairlead cluster join again."};
+    if (me_.nodes().version() != 0)
+      return refused("Node " + node + " is none of those that hold " + where + ".",
+                     "If it is to hold the shard, give it an empty store and run fairlead cluster join on it.");
+    return refused("Node " + me_.node() + " does not name node " + node + " among those that hold " + where + ".",
+                   "Write the same shards.replicas in the node files of all of them.");
+  }
   if (!has_begun(me_) && has_begun(you)) {
     *me_.mutable_members() = you.members();
     *me_.mutable_lineage() = you.lineage();
@@ -62,7 +84,9 @@ status acquaintance::meet(const v1::ReplicaHello& you) {
 }
 
 bool acquaintance::begin(const v1::Lineage& lineage, const std::string& store_id) {
-  if (has_begun(me_) || nodes_.front() != me_.node() || met_.size() + 1 != nodes_.size()) return false;
+  const auto& nodes = me_.nodes().nodes();
+  if (has_begun(me_) || nodes.empty() || nodes.begin()->name() != me_.node() || static_cast<int>(met_.size()) + 1 != nodes.size())
+    return false;
   std::vector<raft::replica_id> ids{me_.replica()};
   for (const auto& [node, one] : met_) ids.push_back(one.replica());
   std::sort(ids.begin(), ids.end());
@@ -85,8 +109,8 @@ const v1::ReplicaHello* acquaintance::known(const std::string& node) const {
 
 std::vector<std::string> acquaintance::others() const {
   std::vector<std::string> out;
-  for (const auto& one : nodes_)
-    if (one != me_.node()) out.push_back(one);
+  for (const auto& one : me_.nodes().nodes())
+    if (one.name() != me_.node()) out.push_back(one.name());
   return out;
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 // How the replicas of a shard get to know each other, and how the shard begins. Pure: hellos come in and go out as values.
 //
-// A store that is made new has a random replica id and belongs to no shard yet. The node file names the nodes that hold the shard. Once the first
-// of them by name knows that the stores of all the others are new, too, it begins the shard with these replicas, and the others take that from it.
-// From then on the log says which replicas the shard has. A store that was lost and made anew has another id, so it can never give a second vote in
+// A store that is made new has a random replica id and belongs to no shard yet. The node file names the nodes that hold the shard, or an operator
+// lets the node join a shard that others hold. Once the first of the nodes by name knows that the stores of all the others are new, too, it begins
+// the shard with these replicas, and the others take that from it. From then on a row of the shard says which nodes are to hold it, and the log
+// says which replicas it has. A store that was lost and made anew has another id, so it can never give a second vote in
 // a term, or lack what it has confirmed. It takes the shard from the others, too; the leader makes its replica one of the shard's
 // (actors/core/raft/member_plan.hpp).
 
@@ -21,14 +22,17 @@ namespace fairlead {
 
 class acquaintance {
  public:
-  /// `me`: this replica as it introduces itself. `nodes`: all that hold the shard, this one among them.
-  acquaintance(v1::ReplicaHello me, std::vector<std::string> nodes);
+  /// `me`: this replica as it introduces itself, with the nodes that are to hold the shard; none: it joins the shard of whoever knows it.
+  explicit acquaintance(v1::ReplicaHello me) : me_(std::move(me)) {}
 
   const v1::ReplicaHello& me() const noexcept { return me_; }
   /// As far as is known here; nullopt: the shard has not begun here.
   std::optional<raft::members> members() const;
   /// What the log says of them, once the shard has begun here.
   void follow(const raft::members& all);
+  const v1::ShardNodes& nodes() const noexcept { return me_.nodes(); }
+  /// What the shard's row says of the nodes, or what another replica has said. An older list than is known changes nothing.
+  void follow(const v1::ShardNodes& nodes);
 
   /// Another replica introduces itself, or answers. Error: it is not one of this shard; who is told has another store, or another node file.
   /// If this replica is new and the other is not, this one is of the other's shard from now on: began() says so.
@@ -48,7 +52,6 @@ class acquaintance {
   bool has_begun(const v1::ReplicaHello& who) const { return who.members().voters_size() > 0; }
 
   v1::ReplicaHello me_;
-  std::vector<std::string> nodes_;
   std::map<std::string, v1::ReplicaHello> met_;  // by node
   bool began_ = false;
 };

@@ -29,7 +29,8 @@ v1::ReplicationStatus describe_replication(const replication_facts& from) {
   v1::ReplicationStatus out;
   out.set_node(from.node);
   out.set_clock_ahead_ms(from.shard_unix_ms - from.wall_unix_ms);
-  for (const auto& [node, id] : from.ids) out.add_nodes(node);
+  for (const auto& [node, id] : from.ids)
+    if (from.leaving.count(node) == 0) out.add_nodes(node);
   if (!from.view) {
     out.set_role("new");
     out.set_contact_ms_ago(-1);
@@ -61,6 +62,7 @@ v1::ReplicationStatus describe_replication(const replication_facts& from) {
   if (view.role != raft::role::leader) return out;
 
   const auto& voters = view.members.voters;
+  const bool enough_votes = voters.size() >= raft::votes_of(static_cast<std::size_t>(out.nodes_size()));
   std::size_t sound = 1;  // voters that would elect another leader now
   for (const auto& one : view.others) {
     const auto node = node_of(one.id);
@@ -68,6 +70,9 @@ v1::ReplicationStatus describe_replication(const replication_facts& from) {
     auto* line = out.add_others();
     line->set_node(node);
     line->set_votes(view.members.votes(one.id));
+    line->set_leaves(from.leaving.count(node) != 0);
+    // Of those that do not vote one may have to take the place of a voter whose node has another store by now.
+    line->set_stands_by(!line->votes() && enough_votes && count_homeless == 0);
     line->set_trouble(trouble_of(one, view.no_copy));
     line->set_needs_copy(one.lacks_base);
     if (one.lacks_base && view.copy.to == one.id) {
@@ -84,7 +89,7 @@ v1::ReplicationStatus describe_replication(const replication_facts& from) {
   }
   // It came with a new store, and is not one of them yet.
   for (const auto& [node, id] : from.ids) {
-    if (id == 0 || view.members.has(id)) continue;
+    if (id == 0 || view.members.has(id) || from.leaving.count(node) != 0) continue;
     auto* line = out.add_others();
     line->set_node(node);
     line->set_heard_ms_ago(-1);

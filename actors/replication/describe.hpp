@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "actors/replication/replica.hpp"
@@ -14,6 +15,7 @@ namespace fairlead {
 struct replication_facts {
   std::string node;                             // of this replica
   std::map<std::string, raft::replica_id> ids;  // by node, of all that hold the shard; 0: not met yet
+  std::set<std::string> leaving;                // of these nodes
   std::optional<replica_view> view;             // nullopt: the shard has not begun here
   std::int64_t election_ms = 0;
   std::int64_t boot_ms = 0;        // now

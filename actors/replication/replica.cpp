@@ -20,15 +20,12 @@ constexpr std::uint64_t most_entries_alone = 4;
 constexpr std::size_t most_bytes_alone = std::size_t{32} << 10;
 
 constexpr std::int64_t longest_unnoted_ms = 20;
-
 constexpr raft::log_term first_term = 1;
 
 // Whoever lacks nothing older than this keeps up.
 constexpr std::int64_t longest_behind_ms = 1'000;
-
 // Election timeouts that a Scheduler that begins anew waits for its epoch, while this replica leads.
 constexpr std::int64_t waits_of_an_epoch = 10;
-
 // Entries are kept for a replica that gets a copy, so long since it has said something, as long as they are no more than so many times what is
 // kept anyhow, and while the journal has room for what comes.
 constexpr std::int64_t longest_kept_for_copy_ms = 600'000;
@@ -254,14 +251,16 @@ void replica::know_nodes(std::vector<raft::node_replica> all) {
 void replica::look_at_members() {
   if (epoch_ == 0 || consensus_.epoch() == 0 || of_nodes_.empty()) return;
   const auto& members = consensus_.entries().current_members();
-  const auto is_voter = [&](const raft::node_replica& one) { return members.votes(one.id); };
-  if (members.standbys.empty() && std::all_of(of_nodes_.begin(), of_nodes_.end(), is_voter)) return;
+  const auto stays_voter = [&](const raft::node_replica& one) { return members.votes(one.id) && !one.leaves; };
+  const auto enough = raft::votes_of(of_nodes_.size());
+  const bool nobody_else = members.standbys.empty() && members.voters.size() == enough && of_nodes_.size() == enough;
+  if (nobody_else && std::all_of(of_nodes_.begin(), of_nodes_.end(), stays_voter)) return;
   const auto at = now();
   if (at.boot_ms < next_look_at_members_ms_) return;
   next_look_at_members_ms_ = at.boot_ms + how_.heartbeat_ms;
   std::vector<raft::known_member> others;
   for (const auto& one : view_locked().others)
-    others.push_back({one.id, keeps_up(one, at.boot_ms, at.shard_ms, how_.election_ms), at.boot_ms - one.last_contact_ms});
+    others.push_back({one.id, keeps_up(one, at.boot_ms, at.shard_ms, how_.election_ms), at.boot_ms - one.last_contact_ms, one.declines});
   if (auto next = raft::next_members(members, how_.self, others, of_nodes_)) step(raft::change_members{*std::move(next)}, at);
 }
 
@@ -281,6 +280,12 @@ result<replica::proposal> replica::propose(const std::vector<fairlead::store::ba
   }
   if (!group.empty()) proposed_sequence_ = group.back().sequence;
   return proposal::taken;
+}
+
+bool replica::propose_rows(const fairlead::store::batch& what) {
+  const std::lock_guard lock(guard_);
+  auto row = std::make_shared<const std::string>(what.bytes());
+  return epoch_ != 0 && consensus_.epoch() != 0 && step(raft::propose{raft::entry_kind::rows, std::move(row)}) != 0;
 }
 
 bool replica::wants_settle() const {

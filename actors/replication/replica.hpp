@@ -107,6 +107,8 @@ class replica final : public store::store {
   };
   /// Batches that follow what was proposed before.
   result<proposal> propose(const std::vector<fairlead::store::batch>& group);
+  /// Rows of the meta table that are not the Scheduler's, as the leader. False: nothing was taken.
+  bool propose_rows(const fairlead::store::batch& what);
   /// Asks for a confirmed round (raft::confirm); the ticket of the answer. `epoch`: of the Scheduler that asks, which may outlive its lead, and
   /// leads no longer once another has begun; 0: it asks for whoever leads; confirm_begun (actors/protocol/confirm.hpp).
   std::uint64_t confirm(std::uint64_t epoch = 0);

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "actors/core/cluster/shard_nodes.hpp"
+#include "actors/core/text/text.hpp"
 #include "actors/replication/service.hpp"
 #include "actors/replication/wire.hpp"
 #include "actors/supervision/guardian.hpp"
@@ -21,6 +23,8 @@ using std::chrono::milliseconds;
 /// While another replica is not linked it is looked for so often.
 constexpr milliseconds look_every{200};
 constexpr milliseconds answer_limit{2'000};
+/// A change of the nodes has to count within.
+constexpr milliseconds change_limit{3'000};
 
 }  // namespace
 
@@ -28,9 +32,7 @@ class replica_shell final : public service_port {
  public:
   using self_pointer = supervised_stateful_pointer<replica_actor, replica_state>;
 
-  replica_shell(self_pointer self, replica_setup setup) : self_(self), setup_(std::move(setup)), seat_(*setup_.seat) {
-    for (const auto& node : seat_.others().others()) peers_.emplace(node, peer{});
-  }
+  replica_shell(self_pointer self, replica_setup setup) : self_(self), setup_(std::move(setup)), seat_(*setup_.seat) { know_peers(); }
 
   void begin() {
     self_->set_down_handler([this](const caf::down_msg& gone) { lost(gone.source); });
@@ -78,6 +80,7 @@ class replica_shell final : public service_port {
   void tick() {
     self_->delayed_send(self_, tick_after_, tick_atom_v);
     if (seat_.consensus() != nullptr) check(service_.tick());
+    if (!changes_.empty()) answer_changes();
   }
 
   void flush() {
@@ -91,11 +94,19 @@ class replica_shell final : public service_port {
     return promise;
   }
 
+  caf::result<v1::ShardNodesReply> change_nodes(v1::ShardNodesRequest& what) {
+    auto promise = self_->make_response_promise<v1::ShardNodesReply>();
+    changes_.push_back({std::move(what), promise, setup_.time->steady() + change_limit, false});
+    answer_changes();
+    return promise;
+  }
+
   // ---- other replicas ----
 
   caf::result<v1::ReplicaWelcome, caf::strong_actor_ptr> meet(const v1::ReplicaHello& you, const caf::strong_actor_ptr& who) {
     v1::ReplicaWelcome out;
     const auto known = who ? seat_.others().meet(you) : status(invalid("a replica introduced itself without an actor", ""));
+    follow_log();
     if (known.ok()) {
       link(you, who);
     } else {
@@ -108,6 +119,7 @@ class replica_shell final : public service_port {
 
   void look() {
     self_->delayed_send(self_, look_every, link_atom_v);
+    follow_log();
     tell_changes();
     const auto missing = std::any_of(peers_.begin(), peers_.end(), [&](const auto& one) { return wants_greeting(one.first, one.second); });
     if (!missing || !setup_.links || std::exchange(asks_links_, true)) return;
@@ -160,7 +172,55 @@ class replica_shell final : public service_port {
     return false;
   }
 
+  /// The nodes that hold the shard by now.
+  void know_peers() {
+    for (const auto& node : seat_.others().others()) {
+      const auto& one = peers_[node];
+      if (one.handle) seat_.met(node, one.id);
+    }
+  }
+
+  void follow_log() {
+    if (seat_.follow_log()) know_peers();
+    if (seat_.consensus() != nullptr && seat_.consensus()->wants_settle()) wake();
+  }
+
+  /// Those that count by now, and those that cannot be made.
+  void answer_changes() {
+    const auto now = setup_.time->steady();
+    for (auto& one : std::exchange(changes_, {})) {
+      auto done = seat_.change_nodes(one.what);
+      // One that held nothing yet has left at once.
+      const bool has_left =
+          one.proposed && one.what.verb() == v1::ShardNodesRequest::LEAVE && !done.ok() && done.failure().code == v1::ERROR_CODE_NOT_FOUND;
+      if (has_left) done = std::optional{seat_.others().nodes()};
+      v1::ShardNodesReply out;
+      if (done.ok() && *done) {
+        *out.mutable_nodes() = **done;
+        if (one.proposed) {
+          const bool joins = one.what.verb() == v1::ShardNodesRequest::JOIN;
+          setup_.log->on_note(note_level::info, "replica",
+                              core::clean_text(one.what.who(), 64) + ": node " + one.what.node().name() +
+                                  (joins ? " is to hold" : " leaves") + " shard " + std::to_string(seat_.settings().shard));
+        }
+      } else if (done.ok() && now < one.until) {
+        one.proposed = true;
+        changes_.push_back(std::move(one));
+        continue;
+      } else {
+        const auto late =
+            error{v1::ERROR_CODE_TIMED_OUT,
+                  "The majority of the nodes of shard " + std::to_string(seat_.settings().shard) + " has not answered in time.",
+                  "`fairlead cluster status` shows whether the change was made; the command can be repeated."};
+        *out.mutable_error() = (done.ok() ? late : done.failure()).to_proto();
+      }
+      one.promise.deliver(std::move(out));
+    }
+    follow_log();
+  }
+
   bool wants_greeting(const std::string& node, const peer& one) const {
+    if (core::find_node(seat_.others().nodes(), node) == nullptr) return false;
     if (!one.handle) return true;
     // The shard may have begun on one side alone.
     const auto* const known = seat_.others().known(node);
@@ -181,6 +241,7 @@ class replica_shell final : public service_port {
                 if (said.error().code() == v1::ERROR_CODE_UNAVAILABLE) return;
               }
               const auto known = seat_.others().meet(said.me());
+              follow_log();
               if (!known.ok()) return complain(known.failure().sentence);
               if (who) link(said.me(), who);
             },
@@ -188,7 +249,7 @@ class replica_shell final : public service_port {
   }
 
   void link(const v1::ReplicaHello& you, const caf::strong_actor_ptr& who) {
-    auto& to = peers_.at(you.node());
+    auto& to = peers_[you.node()];
     seat_.met(you.node(), you.replica());
     if (to.handle != who) {
       if (to.handle) self_->demonitor(to.handle->address());
@@ -205,8 +266,8 @@ class replica_shell final : public service_port {
     if (!others.began()) return;
     if (!check(seat_.begin())) return;
     const bool anew = !others.members()->has(seat_.settings().how.self);
-    const auto how =
-        anew ? "without this store: it is new, and gets what the others have" : "with " + std::to_string(peers_.size() + 1) + " replicas";
+    const auto how = anew ? "without this store: it is new, and gets what the others have"
+                          : "with " + std::to_string(others.nodes().nodes_size()) + " replicas";
     setup_.log->on_note(note_level::info, "replica", "shard " + std::to_string(seat_.settings().shard) + " has begun " + how);
     service_.serve(*seat_.consensus());
     self_->send(self_, link_atom_v);
@@ -229,7 +290,6 @@ class replica_shell final : public service_port {
   void tell_changes() {
     auto* const it = seat_.consensus();
     if (it == nullptr) return;
-    seat_.follow_members();
     const auto now = it->view();
     auto words = "shard " + std::to_string(seat_.settings().shard) + ", term " + std::to_string(now.term) + ": ";
     if (!now.quarantined.empty())
@@ -254,7 +314,15 @@ class replica_shell final : public service_port {
   self_pointer self_;
   replica_setup setup_;
   replica_seat& seat_;
-  std::map<std::string, peer> peers_;  // by node; never changes but in its values
+  struct change {
+    v1::ShardNodesRequest what;
+    caf::typed_response_promise<v1::ShardNodesReply> promise;
+    moment until{};         // steady
+    bool proposed = false;  // it is a change
+  };
+
+  std::map<std::string, peer> peers_;  // by node; one that was there once stays
+  std::vector<change> changes_;        // that do not count yet
   milliseconds tick_after_{50};
   bool asks_links_ = false;
   std::string complaint_;  // the last one that was logged
@@ -277,6 +345,7 @@ replica_actor::behavior_type run_replica(supervised_stateful_pointer<replica_act
       [shell](const v1::ReplicaBatch& what) { shell->receive(what); },
       [shell](const v1::ReplicaHello& you, const caf::strong_actor_ptr& who) { return shell->meet(you, who); },
       [shell](confirm_atom, std::uint64_t epoch) { return shell->confirm(epoch); },
+      [shell](v1::ShardNodesRequest& what) { return shell->change_nodes(what); },
       [shell](v1::ReplicaCopy& what) { shell->pass_on(what); },
       [shell](flush_atom) { shell->flush(); },
       [shell](tick_atom) { shell->tick(); },

@@ -21,7 +21,7 @@ class replica_seat {
     std::uint32_t shard = 0;
     std::uint32_t shard_count = 1;
     std::string node;
-    std::vector<std::string> nodes;  // all that hold the shard
+    std::vector<std::string> nodes;  // with which the shard begins, as the node file says; empty: it joins the shard that others hold
     replica_settings how;            // self and born_with are filled in
   };
 
@@ -45,8 +45,12 @@ class replica_seat {
   void met(const std::string& node, raft::replica_id id);
   /// It is linked no longer.
   void lost(const std::string& node);
-  /// What the log says of the members by now is said to others, too.
-  void follow_members();
+  /// Follows what the log says of the members and the nodes by now, and as the leader brings the list of nodes up to date. True: nodes have come or
+  /// gone since the last call.
+  bool follow_log();
+  /// Has the request's change made: the list, once it counts. nullopt: not yet; ask again. Errors: those of core::after_request, and unavailable: this
+  /// replica does not lead.
+  result<std::optional<v1::ShardNodes>> change_nodes(const v1::ShardNodesRequest& what);
   /// null: the shard has not begun here. From any thread.
   replica* consensus() const;
   /// This node is drained, or no longer: while another one can lead the shard, this one does not. From any thread.
@@ -57,6 +61,10 @@ class replica_seat {
  private:
   void open();
   void tell_nodes_locked();
+  void take_nodes_locked();
+  void follow();
+  void propose_nodes(const v1::ShardNodes& next, const replica_view& now);
+  status can_do_without(const std::string& node, const replica_view& now) const;
 
   fairlead::store::journaled_store& own_;
   options options_;
@@ -68,7 +76,14 @@ class replica_seat {
   mutable std::mutex guard_;
   std::unique_ptr<replica> replica_;
   std::map<std::string, raft::node_replica> nodes_;
-  bool declines_ = false;
+  std::map<std::string, raft::replica_id> listed_;  // by node: what the list has said last
+  std::mutex declining_;                            // of those who tell consensus whether it declines; before guard_
+  bool declines_ = false;                           // this node is drained
+  bool leaves_ = false;                             // the shard is taken away from it
+  bool changed_ = false;                            // nodes have come or gone since that was told
+  // What this leader has proposed last, and not seen yet.
+  std::uint64_t proposed_nodes_ = 0;
+  std::uint64_t proposed_under_ = 0;
 };
 
 }  // namespace fairlead

@@ -18,6 +18,7 @@
 #include "app/metrics/metrics_source.hpp"
 #include "app/node/identity.hpp"
 #include "app/node/reload.hpp"
+#include "app/node/replicas.hpp"
 #include "app/node/setup.hpp"
 #include "app/process/listen_probe.hpp"
 #include "app/process/logging.hpp"
@@ -69,9 +70,10 @@ struct node_runtime::state {
   std::unique_ptr<transition_log> log;
   std::optional<both> told;  // the log and the listener, if there is one
   std::unique_ptr<node_identity> identity;
-  std::unique_ptr<store::disk_stores> stores;        // of the shards here; null: none
-  std::vector<std::unique_ptr<replica>> replicas;    // of these shards, if they live on this node alone
-  std::vector<std::unique_ptr<replica_seat>> seats;  // if others hold them, too
+  std::unique_ptr<store::disk_stores> stores;  // of the shards here; null: none
+  // Of these shards, in their order: one of the two each.
+  std::vector<std::unique_ptr<replica>> replicas;    // if the shard lives on this node alone
+  std::vector<std::unique_ptr<replica_seat>> seats;  // if others hold it, too, or may
   std::optional<expression_pool> expressions;
   // Separate from other posts, so that hanging receivers of these delay no alert. Before the actor system, because its actors post.
   std::optional<webhooks> alert_webhooks;
@@ -112,7 +114,7 @@ struct node_runtime::state {
     stores = std::move(*opened);
     // All are looked at before one is changed.
     for (std::size_t i = 0; i < stores->size(); ++i)
-      if (auto fits = check_replica(stores->at(i), config.shards_here[i]); !fits.ok()) return fits;
+      if (auto fits = check_replica(stores->at(i), config, config.shards_here[i]); !fits.ok()) return fits;
     for (std::size_t i = 0; i < stores->size(); ++i) {
       auto& store = stores->at(i);
       const auto number = config.shards_here[i];
@@ -120,9 +122,15 @@ struct node_runtime::state {
       const auto boot = store.boot();
       if (!boot) return boot.failure();
       if (const auto kept = identity->at_least(*boot); !kept.ok()) return kept.failure();
-      if (!config.shard_nodes.empty()) {
-        if (auto made = be_replica(store, number); !made.ok()) return made;
+      if (!config.shard_nodes.empty() || store.replica()) {
+        const auto lived_alone = be_replica(store, config, number);
+        if (!lived_alone) return lived_alone.failure();
+        if (*lived_alone)
+          log->on_note(
+              note_level::info, "replica",
+              "shard " + std::to_string(number) + " has lived on this node alone; the other nodes of shards.replicas get it from here");
         seats.push_back(std::make_unique<replica_seat>(store, seat_of(config, number), clock, now_boot_ms));
+        replicas.push_back(nullptr);
         who.add_shards()->set_shard(number);
         continue;
       }
@@ -135,6 +143,7 @@ struct node_runtime::state {
       claim->set_store_id(*store_id);
       *claim->mutable_lineage() = *lineage;
       replicas.push_back(std::make_unique<replica>(store, replica_settings{}, now_boot_ms));
+      seats.push_back(nullptr);
     }
     for (const auto& damage : stores->healed())
       log->on_note(note_level::warning, "journal", store::place_of(damage) + " is damaged; everything in it was in the store already");
@@ -147,47 +156,11 @@ struct node_runtime::state {
     return nothing{};
   }
 
-  /// Whether the store can be what the node file says: of this node alone, or one of several copies.
-  status check_replica(store::journaled_store& store, std::uint32_t number) {
-    const auto several = !config.shard_nodes.empty();
-    if (several) {
-      const auto known = store.known_shard(number, config.shard_count);
-      if (!known) return known.failure();
-      const auto at = store.read()->get_progress();
-      const bool is_new = known->empty() && at.epoch == 0 && at.sequence == 0 && store.position().last_index == 0;
-      if (is_new) return nothing{};
-      if (known->empty())
-        return error{v1::ERROR_CODE_WRONG_STATE, "The store of shard " + std::to_string(number) + " does not say which shard it is.",
-                     "Start the node once without shards.replicas in the node file."};
-      // A restore that is not complete is none of several copies, nor the only one.
-      const auto lineage = store.claim_lineage({});
-      if (!lineage) return lineage.failure();
-      if (lineage->made_unix_ms() == 0)
-        return error{v1::ERROR_CODE_WRONG_STATE, "The store of shard " + std::to_string(number) + " does not say of which lineage it is.",
-                     "Run `fairlead restore` on it."};
-    }
-    if (!several && store.replica())
-      return error{v1::ERROR_CODE_WRONG_STATE, "The store of shard " + std::to_string(number) + " is one of several copies of the shard.",
-                   "Name the nodes that hold the others under shards.replicas in the node file."};
-    return nothing{};
-  }
-
-  /// A new store becomes one of several copies, and so does that of a shard which has lived on this node alone: the other nodes get it from here.
-  status be_replica(store::journaled_store& store, std::uint32_t number) {
-    if (store.replica()) return nothing{};
-    const auto id = std::max<std::uint64_t>(random_bits(), 1);
-    const auto known = store.known_shard(number, config.shard_count);
-    if (!known || known->empty()) return known ? store.be_replica(id) : status(known.failure());
-    log->on_note(note_level::info, "replica",
-                 "shard " + std::to_string(number) + " has lived on this node alone; the other nodes of shards.replicas get it from here");
-    return store.be_replica(id, *raft::encode({{id}, {}}));
-  }
-
   std::vector<node_tree::shard_part> shard_parts(const v1::Hello& who) {
     std::vector<node_tree::shard_part> out;
     for (std::size_t i = 0; stores && i < stores->size(); ++i) {
       const auto& claim = who.shards(static_cast<int>(i));
-      auto* const seat = seats.empty() ? nullptr : seats[i].get();
+      auto* const seat = seats[i].get();
       auto* const served = seat != nullptr ? static_cast<store::store*>(&stores->at(i)) : replicas[i].get();
       out.push_back({served, seat, stores->archives(i), claim.store_id(), claim.lineage(),
                      [this, i](v1::StoreStatus& status) { stores->describe(i, status); }, options_of(config, claim.shard())});
@@ -300,6 +273,7 @@ struct node_runtime::state {
     const auto replicas = [this] {
       std::map<std::uint32_t, v1::ShardStatus> out;
       for (std::size_t i = 0; i < seats.size(); ++i) {
+        if (!seats[i]) continue;
         auto& here = out[seats[i]->settings().shard];
         stores->describe(i, *here.mutable_store());
         *here.mutable_replication() = seats[i]->describe();

@@ -113,19 +113,6 @@ v1::Hello hello_of(const node_config& config) {
   return out;
 }
 
-store::disk_stores_options stores_of(const node_config& config) {
-  store::disk_stores_options out;
-  for (const auto number : config.shards_here)
-    out.shards.push_back({static_cast<std::uint16_t>(number), shard_store_path(config, number), !config.shard_nodes.empty()});
-  out.shard_count = config.shard_count;
-  out.journal = config.journal_path;
-  out.max_bytes = config.store_max_bytes;
-  out.segment_bytes = config.journal_segment_bytes;
-  out.journal_max_bytes = config.journal_max_bytes;
-  out.release = FAIRLEAD_VERSION;
-  return out;
-}
-
 replica_seat::options seat_of(const node_config& config, std::uint32_t number) {
   replica_seat::options out;
   out.shard = number;

@@ -41,9 +41,6 @@ result<std::vector<local_agent>> all_agents(const node_config& config, const std
 /// The identity of the node, as far as the file has it.
 v1::Hello hello_of(const node_config& config);
 
-/// Where the node has its stores and its journal, and how large they may be.
-store::disk_stores_options stores_of(const node_config& config);
-
 /// The place of this node's replica of a shard that several nodes hold.
 replica_seat::options seat_of(const node_config& config, std::uint32_t number);
 shard_options options_of(const node_config& config, std::uint32_t number);

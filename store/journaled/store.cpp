@@ -185,7 +185,7 @@ status journaled_store::note_end() {
   return below_.apply(run::of(row)->operations());
 }
 
-status journaled_store::be_replica(std::uint64_t id, const std::string& members) {
+status journaled_store::be_replica(std::uint64_t id, const std::string& members, const std::string& nodes) {
   if (!members.empty()) {
     // It counts, as nobody else has a vote. What the journal says of an earlier log of the shard must not be taken for this one's.
     const auto end = log_end();
@@ -204,15 +204,18 @@ status journaled_store::be_replica(std::uint64_t id, const std::string& members)
   replica_ = meta::replica_identity{id, members};
   batch rows;
   rows.put(table::meta, keys::meta(meta::replica_row), meta::encode_replica(*replica_));
+  if (!nodes.empty()) rows.put(table::meta, keys::meta(meta::nodes_row), nodes);
   return below_.apply(run::of(rows)->operations());
 }
 
-status journaled_store::begin_shard(const std::string& members, const meta::shard_identity& shard, const v1::Lineage& lineage) {
+status journaled_store::begin_shard(const std::string& members, const meta::shard_identity& shard, const v1::Lineage& lineage,
+                                    const std::string& nodes) {
   replica_->members = members;
   batch rows;
   rows.put(table::meta, keys::meta(meta::replica_row), meta::encode_replica(*replica_));
   rows.put(table::meta, keys::meta(meta::shard_row), meta::encode_shard(shard));
   rows.put(table::meta, keys::meta(meta::lineage_row), meta::encode_lineage(lineage));
+  if (!nodes.empty()) rows.put(table::meta, keys::meta(meta::nodes_row), nodes);
   return below_.apply(run::of(rows)->operations());
 }
 

@@ -54,11 +54,13 @@ class journaled_store final : public restorable {
   /// Which copy of a replicated shard this is; nullopt: the shard lives on one node.
   const std::optional<meta::replica_identity>& replica() const noexcept { return replica_; }
   /// The store is to be a copy of a shard: a new one, or, with `members` (v1::ShardMembers), that of a shard which has lived on this node alone:
-  /// all of its log counts. On return it is durable. Before take_log().
-  status be_replica(std::uint64_t id, const std::string& members = {});
+  /// all of its log counts. `nodes`: the row of the nodes that are to hold the shard (v1::ShardNodes); empty: it stays. On return it is durable.
+  /// Before take_log().
+  status be_replica(std::uint64_t id, const std::string& members = {}, const std::string& nodes = {});
   /// The shard begins, with these replicas (v1::ShardMembers), as this shard and of this lineage. On return it is durable. Nothing was written
-  /// to the shard yet.
-  status begin_shard(const std::string& members, const meta::shard_identity& shard, const v1::Lineage& lineage);
+  /// to the shard yet. `nodes`: as of be_replica().
+  status begin_shard(const std::string& members, const meta::shard_identity& shard, const v1::Lineage& lineage,
+                     const std::string& nodes = {});
   /// What the tables have of the journal.
   shard_position position() const { return {shard_, written_index_, applied_.index}; }
   /// What it needs of the journal: entries above the applied index of this.

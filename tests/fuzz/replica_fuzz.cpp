@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "actors/core/cluster/shard_nodes.hpp"
 #include "actors/core/raft/consensus.hpp"
 #include "actors/replication/acquaintance.hpp"
 #include "actors/replication/wire.hpp"
@@ -79,6 +80,7 @@ v1::ReplicaHello hello(raft::replica_id id, bool begun) {
   out.set_shard(shard);
   out.set_node("n" + std::to_string(id));
   out.set_replica(id);
+  *out.mutable_nodes() = core::shard_nodes_of(nodes);
   if (!begun) return out;
   for (const raft::replica_id each : {1, 2, 3}) out.mutable_members()->add_voters(each);
   out.set_store_id("store");
@@ -88,15 +90,14 @@ v1::ReplicaHello hello(raft::replica_id id, bool begun) {
 
 class door {
  public:
-  explicit door(bool begun) : known_{hello(1, begun), nodes} {}
+  explicit door(bool begun) : known_{hello(1, begun)} {}
 
   void meet(const v1::ReplicaHello& you) {
-    const auto before = known_.me().SerializeAsString();
+    const auto before = shard_of(known_.me());
     const auto had_begun = known_.members().has_value();
     const auto met = known_.meet(you);
     if (!met.ok() && met.failure().sentence.empty()) broken("a hello is refused without a word");
-    if ((had_begun || !met.ok()) && known_.me().SerializeAsString() != before)
-      broken("a hello has changed with which replicas a shard began");
+    if ((had_begun || !met.ok()) && shard_of(known_.me()) != before) broken("a hello has changed with which replicas a shard began");
     if (known_.began() && !known_.members()->votes(1)) broken("it belongs to a shard that it has no part in");
     for (const auto& each : known_.others())
       if (const auto* const one = known_.known(each); one != nullptr && known_.node_of(one->replica()) != each)
@@ -105,6 +106,12 @@ class door {
   }
 
  private:
+  /// All but the list of nodes, which goes with its version.
+  static std::string shard_of(v1::ReplicaHello of) {
+    of.clear_nodes();
+    return of.SerializeAsString();
+  }
+
   acquaintance known_;
 };
 

@@ -83,7 +83,7 @@ def turns(seed):
     scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
                  ("replicated_faults", "--kills", "20", "--stops", "10", "--all", "5"), ("replicated_netns", "--cuts", "20"),
                  ("replicated_copies", "--installs", "10"), ("replicated_lost_disks", "--disks", "6"),
-                 ("replicated_recovery", "--times", "3"), ("replicated_damage", "--flips", "8"),
+                 ("replicated_recovery", "--times", "3"), ("replicated_members", "--changes", "10"), ("replicated_damage", "--flips", "8"),
                  ("power_cut", "--cuts", "1670", "--seconds", "60")]
     for name, *options in itertools.cycle([("simulate",), ("consensus",), ("replicated",), *scenarios, *((each,) for each in FUZZ_SECONDS)]):
         if name == "simulate":

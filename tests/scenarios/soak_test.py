@@ -102,13 +102,13 @@ class counting(unittest.TestCase):
 
 class taking_turns(unittest.TestCase):
     def test_each_test_has_its_turn_and_seeds_go_on(self):
-        first = list(itertools.islice(soak.turns(100), 19))
+        first = list(itertools.islice(soak.turns(100), 20))
         self.assertEqual([name for name, _, _ in first], ["simulate", "consensus", "replicated", "kill_loop", "cluster_faults", "cluster_netns",
-                                                             "replicated_faults", "replicated_netns", "replicated_copies", "replicated_lost_disks", "replicated_recovery", "replicated_damage",
+                                                             "replicated_faults", "replicated_netns", "replicated_copies", "replicated_lost_disks", "replicated_recovery", "replicated_members", "replicated_damage",
                                                              "power_cut",
                                                              "journal_fuzz", "replica_fuzz", "copy_fuzz", "simulate", "consensus", "replicated"])
-        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 16 + [100 + 2 * soak.SEEDS] * 3)
-        self.assertEqual([first[number][1][-1] for number in (0, 1, 2, 16, 17, 18)],
+        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 17 + [100 + 2 * soak.SEEDS] * 3)
+        self.assertEqual([first[number][1][-1] for number in (0, 1, 2, 17, 18, 19)],
                          [*["100"] * 3, *[str(100 + soak.SEEDS)] * 3])
 
 

@@ -1,6 +1,7 @@
 #include "actors/core/raft/member_plan.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace fairlead::raft {
 
@@ -14,17 +15,29 @@ class planner {
       : now_(now), self_(self), others_(others), of_nodes_(of_nodes) {}
 
   std::optional<members> next() const {
-    for (const auto id : now_.standbys)
-      if (has_node(id) && follows(id)) return give_a_vote(id);
+    for (const auto id : now_.standbys) {
+      if (leaves(id)) return without_standby(id);
+      if (!is_of_a_node(id) || !follows(id)) continue;
+      if (auto out = give_a_vote(id)) return out;
+    }
+    if (auto out = take_a_vote()) return out;
     for (const auto& one : of_nodes_)
-      if (one.present && !now_.has(one.id) && now_.voters.size() + now_.standbys.size() < max_replicas) return with_standby(one.id);
-    return without_lost_standby();
+      if (one.present && !one.leaves && !now_.has(one.id) && now_.voters.size() + now_.standbys.size() < max_replicas)
+        return with_standby(one.id);
+    // Its store was lost in its turn, before it got a vote.
+    const auto lost = longest_lost(now_.standbys);
+    return lost ? std::optional{without_standby(*lost)} : std::nullopt;
   }
 
  private:
-  /// Whether some node has this one. With 0: whether some node has not introduced itself.
-  bool has_node(replica_id id) const {
-    return std::any_of(of_nodes_.begin(), of_nodes_.end(), [&](const auto& one) { return one.id == id; });
+  const node_replica* node_of(replica_id id) const {
+    const auto found = std::find_if(of_nodes_.begin(), of_nodes_.end(), [&](const auto& one) { return one.id == id; });
+    return found == of_nodes_.end() ? nullptr : &*found;
+  }
+  bool is_of_a_node(replica_id id) const { return node_of(id) != nullptr; }
+  bool leaves(replica_id id) const {
+    const auto* const its = node_of(id);
+    return its != nullptr && its->leaves;
   }
   const known_member* find(replica_id id) const {
     const auto found = std::find_if(others_.begin(), others_.end(), [&](const auto& one) { return one.id == id; });
@@ -34,9 +47,24 @@ class planner {
     const auto* const one = find(id);
     return one != nullptr && one->follows;
   }
+  bool declines(replica_id id) const {
+    const auto* const one = find(id);
+    return one != nullptr && one->declines;
+  }
   std::int64_t silent_ms(replica_id id) const {
     const auto* const one = find(id);
     return one != nullptr ? one->silent_ms : 0;
+  }
+
+  /// How many votes there are to be.
+  std::size_t wanted_voters() const {
+    const auto stay = std::count_if(of_nodes_.begin(), of_nodes_.end(), [](const auto& one) { return !one.leaves; });
+    return votes_of(static_cast<std::size_t>(stay));
+  }
+  /// Votes that nobody is about to take away.
+  std::size_t staying_voters() const {
+    const auto stays = [&](replica_id id) { return !leaves(id); };
+    return static_cast<std::size_t>(std::count_if(now_.voters.begin(), now_.voters.end(), stays));
   }
 
   /// A majority of these voters would decide the next entry at once.
@@ -44,18 +72,43 @@ class planner {
     const auto sound = std::count_if(which.voters.begin(), which.voters.end(), [&](replica_id id) { return id == self_ || follows(id); });
     return static_cast<std::size_t>(sound) > which.voters.size() / 2;
   }
+  std::optional<members> if_it_can_decide(members out) const { return can_decide(out) ? std::optional{std::move(out)} : std::nullopt; }
+
+  /// Another one is about to get a vote, too.
+  bool another_follows(replica_id standby) const {
+    return std::any_of(now_.standbys.begin(), now_.standbys.end(),
+                       [&](replica_id id) { return id != standby && is_of_a_node(id) && !leaves(id) && follows(id); });
+  }
 
   std::optional<members> give_a_vote(replica_id standby) const {
-    auto out = now_;
-    if (now_.voters.size() < of_nodes_.size()) {
-      std::erase(out.standbys, standby);
-      insert(out.voters, standby);
-    } else if (const auto lost = longest_lost(now_.voters)) {
-      std::erase(out.voters, *lost);
-    } else {
-      return std::nullopt;
+    const auto votes = staying_voters();
+    if (votes >= wanted_voters()) {
+      const auto lost = longest_lost(now_.voters);
+      return lost ? if_it_can_decide(without_voter(*lost)) : std::nullopt;
     }
-    return can_decide(out) ? std::optional{out} : std::nullopt;
+    if (votes % 2 == 1 && !another_follows(standby)) return std::nullopt;
+    auto out = without_standby(standby);
+    insert(out.voters, standby);
+    return if_it_can_decide(std::move(out));
+  }
+
+  /// From one that leaves, or where there are too many votes for the nodes.
+  std::optional<members> take_a_vote() const {
+    for (const auto id : now_.voters)
+      if (id != self_ && leaves(id))
+        if (auto out = if_it_can_decide(without_voter(id))) return out;
+    if (staying_voters() <= wanted_voters()) return std::nullopt;
+    if (const auto lost = longest_lost(now_.voters)) return if_it_can_decide(without_voter(*lost));
+    // It may be of a node that leaves, or have been lost.
+    if (!std::all_of(now_.voters.begin(), now_.voters.end(), [&](replica_id id) { return is_of_a_node(id); })) return std::nullopt;
+    const auto least = std::min_element(now_.voters.begin(), now_.voters.end(), [&](replica_id one, replica_id other) {
+      const auto rank = [&](replica_id id) { return std::tuple{id == self_ || leaves(id), follows(id), !declines(id)}; };
+      return rank(one) < rank(other);
+    });
+    if (*least == self_ || leaves(*least)) return std::nullopt;
+    auto out = without_voter(*least);
+    insert(out.standbys, *least);
+    return if_it_can_decide(std::move(out));
   }
 
   members with_standby(replica_id id) const {
@@ -63,22 +116,23 @@ class planner {
     insert(out.standbys, id);
     return out;
   }
-
-  /// Its store was lost in its turn, before it got a vote.
-  std::optional<members> without_lost_standby() const {
-    const auto lost = longest_lost(now_.standbys);
-    if (!lost) return std::nullopt;
+  members without_standby(replica_id id) const {
     auto out = now_;
-    std::erase(out.standbys, *lost);
+    std::erase(out.standbys, id);
+    return out;
+  }
+  members without_voter(replica_id id) const {
+    auto out = now_;
+    std::erase(out.voters, id);
     return out;
   }
 
-  /// The one of these that no node has any more. Not while the replica of some node is not known: it may be that one.
+  /// The one of these that no node has any more. Not while the replica of some node that stays is not known: it may be that one.
   std::optional<replica_id> longest_lost(const std::vector<replica_id>& of) const {
     std::optional<replica_id> out;
-    if (has_node(0)) return out;
+    if (std::any_of(of_nodes_.begin(), of_nodes_.end(), [](const auto& one) { return one.id == 0 && !one.leaves; })) return out;
     for (const auto id : of) {
-      if (has_node(id) || silent_ms(id) < lost_after_ms) continue;
+      if (is_of_a_node(id) || silent_ms(id) < lost_after_ms) continue;
       if (!out || silent_ms(id) > silent_ms(*out)) out = id;
     }
     return out;

@@ -7,6 +7,7 @@
 #include "messages/error.hpp"
 #include "messages/job.pb.h"
 #include "messages/node.pb.h"
+#include "messages/replica.pb.h"
 
 namespace fairlead {
 
@@ -31,6 +32,7 @@ std::optional<error> check_request(const v1::AgentOperateRequest& what);
 std::optional<error> check_request(const v1::RegisterAgent& what);
 std::optional<error> check_request(const v1::InspectRequest& what);
 std::optional<error> check_request(const v1::NodeOperateRequest& what);
+std::optional<error> check_request(const v1::ShardNodesRequest& what);
 std::optional<error> check_request(const v1::JobApplyRequest& what);
 std::optional<error> check_request(const v1::JobListRequest& what);
 std::optional<error> check_request(const v1::JobShowRequest& what);

@@ -13,12 +13,13 @@ constexpr std::uint64_t behind_bytes_at_most = 8ULL << 20;
 
 /// What is wrong with a replica; empty: nothing.
 std::string lack_of(const v1::ReplicaStatus& one) {
+  if (one.leaves()) return {};
   if (!one.trouble().empty()) return one.trouble();
   const bool answers = one.heard_ms_ago() >= 0 && one.heard_ms_ago() <= silent_ms_at_most;
   // It says nothing while it looks at a large copy.
   const bool gets_copy = one.needs_copy() && one.heard_ms_ago() >= 0;
   if (!answers && !gets_copy) return "it does not answer";
-  if (!one.votes()) return "its store is new here, and does not vote yet";
+  if (!one.votes() && !one.stands_by()) return "its store is new here, and does not vote yet";
   if (gets_copy) return "it was away for longer than entries are kept, and gets a copy of the state";
   if (one.behind_ms() > behind_ms_at_most || one.behind_bytes() > behind_bytes_at_most) return "it does not keep up";
   return {};

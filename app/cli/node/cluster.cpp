@@ -15,7 +15,13 @@ void write_replica(json_writer& out, const v1::ReplicaStatus& one) {
   out.key("behind_entries").number(std::uint64_t{one.behind_entries()}).key("behind_bytes").number(std::uint64_t{one.behind_bytes()});
   out.key("behind_ms").number(std::int64_t{one.behind_ms()}).key("heard_ms_ago").number(std::int64_t{one.heard_ms_ago()});
   out.key("needs_copy").boolean(one.needs_copy()).key("copied_bytes").number(std::uint64_t{one.copied_bytes()});
-  out.key("copy_bytes").number(std::uint64_t{one.copy_bytes()}).key("trouble").string(one.trouble()).end_object();
+  out.key("copy_bytes")
+      .number(std::uint64_t{one.copy_bytes()})
+      .key("leaves")
+      .boolean(one.leaves())
+      .key("stands_by")
+      .boolean(one.stands_by());
+  out.key("trouble").string(one.trouble()).end_object();
 }
 
 }  // namespace
@@ -76,6 +82,7 @@ std::string sentence_of(const v1::ShardStatus& shard) {
 
 /// Why a replica that is not at the leader's heels is not; empty: it is, or it will be.
 std::string why_of(const v1::ReplicaStatus& one, const v1::StatusReply& reply) {
+  if (one.leaves()) return "the shard is taken away from it";
   if (!one.trouble().empty()) return one.trouble();
   for (const auto& peer : reply.peers())
     if (peer.node() == one.node() && !peer.connected()) return peer.reason().empty() ? "not connected" : peer.reason();
@@ -83,9 +90,10 @@ std::string why_of(const v1::ReplicaStatus& one, const v1::StatusReply& reply) {
     return "gets a copy of the state: " + bytes_text(one.copied_bytes()) + " of " + bytes_text(one.copy_bytes()) + " so far";
   if (one.needs_copy()) return "waits for a copy of the state";
   if (one.votes()) return "";
+  if (one.stands_by()) return "stands by: another vote would make the shard no safer";
   return one.heard_ms_ago() < 0 || one.behind_ms() > 0
              ? "its store is new here, and does not vote before it has caught up"
-             : "its store is new here, and votes once all nodes were heard of and no former one is";
+             : "its store is new here, and votes once another one is as far, or the former store of its node is silent for 10 s";
 }
 
 }  // namespace
@@ -122,8 +130,8 @@ std::string cluster_text(const v1::StatusReply& reply) {
 }
 
 void add_cluster_commands(CLI::App& app, cli_context& context) {
-  auto* group =
-      app.add_subcommand("cluster", "Look at the nodes that hold a shard together, and recover a shard that has lost most of them");
+  auto* group = app.add_subcommand(
+      "cluster", "Look at the nodes that hold a shard together, add and remove nodes, and recover a shard that has lost most of them");
   group->require_subcommand(1);
   auto* command = group->add_subcommand("status", "Show what each shard survives, who leads it, and how far its replicas are");
   add_client_options(*command, context);
@@ -132,6 +140,7 @@ void add_cluster_commands(CLI::App& app, cli_context& context) {
         context, [](client& to) { return to.status_of_node({}); }, cluster_json, cluster_text);
   });
   add_recover_command(*group, context);
+  add_member_commands(*group, context);
 }
 
 }  // namespace fairlead::app

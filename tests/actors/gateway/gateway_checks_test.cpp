@@ -39,6 +39,19 @@ TEST(check_of_a_request, to_forget_a_node_needs_a_name_of_who_asks) {
   EXPECT_EQ(refused(what), "");
 }
 
+TEST(check_of_a_request, to_change_the_nodes_of_a_shard_needs_a_node_and_a_name_of_who_asks) {
+  v1::ShardNodesRequest what;
+  EXPECT_EQ(refused(what), "") << "to look is nobody's order";
+  what.set_verb(v1::ShardNodesRequest::LEAVE);
+  EXPECT_EQ(refused(what), "the request names no node");
+  what.mutable_node()->set_name("n1");
+  EXPECT_EQ(refused(what), "the request does not give the name of the operator (--by)");
+  what.set_who("ann");
+  EXPECT_EQ(refused(what), "");
+  what.mutable_node()->set_address(std::string(1'000, 'a'));
+  EXPECT_EQ(refused(what), "the address or the cluster of the node is too long");
+}
+
 /// Whether a gateway passes it on, and whether a shard answers it.
 struct taken {
   bool by_gateway = false;

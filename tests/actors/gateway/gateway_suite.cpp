@@ -87,6 +87,31 @@ CAF_TEST(a_request_of_another_gateway_is_served_here_or_refused_and_never_passed
   CAF_CHECK_EQUAL(ask<v1::WatchReply>(n1, watch).error().code(), v1::ERROR_CODE_UNAVAILABLE);
 }
 
+CAF_TEST(a_request_about_the_nodes_of_a_shard_is_refused_where_there_is_nothing_to_change) {
+  connect();
+  v1::ShardNodesRequest what;
+  for (const auto& whom : {n1, n2, n3}) {
+    const auto alone = ask<v1::ShardNodesReply>(whom, what).error();
+    CAF_CHECK_EQUAL(alone.code(), v1::ERROR_CODE_WRONG_STATE);
+    CAF_CHECK(alone.sentence().find("alone") != std::string::npos);
+  }
+  what.set_shard(count);
+  CAF_CHECK_EQUAL(ask<v1::ShardNodesReply>(n1, what).error().code(), v1::ERROR_CODE_NOT_FOUND);
+  what.set_shard(1);
+  what.set_passed_on(true);
+  CAF_CHECK_EQUAL(ask<v1::ShardNodesReply>(n1, what).error().code(), v1::ERROR_CODE_UNAVAILABLE);
+  what.set_verb(v1::ShardNodesRequest::JOIN);
+  what.mutable_node()->set_name("n4");
+  CAF_CHECK_EQUAL(ask<v1::ShardNodesReply>(n1, what).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
+  what.set_who("ana");
+  what.set_cluster("another");
+  CAF_CHECK_EQUAL(ask<v1::ShardNodesReply>(n1, what).error().code(), v1::ERROR_CODE_CONFLICT);
+  what.clear_cluster();
+  what.set_shard_count(count + 1);
+  const auto counts = ask<v1::ShardNodesReply>(n1, what).error();
+  CAF_CHECK_EQUAL(counts.code(), v1::ERROR_CODE_CONFLICT);
+}
+
 CAF_TEST(a_node_without_shards_says_so_until_it_knows_the_cluster) {
   CAF_CHECK_EQUAL(ask<v1::SubmitReply>(n3, tasks(1)).error().code(), v1::ERROR_CODE_UNAVAILABLE);
   const auto alone = ask<v1::StatusReply>(n3, v1::StatusRequest{});

@@ -24,7 +24,8 @@ using every_message =
                v1::AgentWelcome, v1::Beacon, v1::BeaconAck, v1::InspectRequest, v1::InspectReply, v1::NodeOperateRequest,
                v1::NodeOperateReply, v1::JobApplyRequest, v1::JobApplyReply, v1::JobListRequest, v1::JobListReply, v1::JobShowRequest,
                v1::JobShowReply, v1::JobHistoryRequest, v1::JobHistoryReply, v1::JobOperateRequest, v1::JobOperateReply,
-               v1::WorkflowDeleteRequest, v1::WorkflowDeleteReply, v1::ReplicaBatch, v1::ReplicaHello, v1::ReplicaWelcome, v1::ReplicaCopy>;
+               v1::WorkflowDeleteRequest, v1::WorkflowDeleteReply, v1::ReplicaBatch, v1::ReplicaHello, v1::ReplicaWelcome, v1::ReplicaCopy,
+               v1::ShardNodesRequest, v1::ShardNodesReply>;
 
 /// Puts a value into every field, two into repeated ones.
 void fill(google::protobuf::Message& out, int depth = 0) {

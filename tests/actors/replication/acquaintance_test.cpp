@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "actors/core/cluster/shard_nodes.hpp"
+
 namespace fairlead {
 namespace {
 
 const std::vector<std::string> three{"n1", "n2", "n3"};
 
-v1::ReplicaHello hello(const std::string& node, std::uint64_t replica) {
+v1::ReplicaHello hello(const std::string& node, std::uint64_t replica, const std::vector<std::string>& nodes = three) {
   v1::ReplicaHello out;
+  *out.mutable_nodes() = core::shard_nodes_of(nodes);
   out.set_node(node);
   out.set_replica(replica);
   return out;
@@ -23,7 +26,7 @@ v1::Lineage lineage(std::int64_t made) {
 
 /// Three new replicas, with ids that do not sort as their nodes do.
 struct acquaintance_test : ::testing::Test {
-  acquaintance one{hello("n1", 30), three}, two{hello("n2", 10), three}, other{hello("n3", 20), three};
+  acquaintance one{hello("n1", 30)}, two{hello("n2", 10)}, other{hello("n3", 20)};
 
   void begin() {
     ASSERT_TRUE(one.meet(two.me()).ok());
@@ -67,7 +70,7 @@ TEST_F(acquaintance_test, takes_the_shard_from_whoever_knows_it) {
 TEST_F(acquaintance_test, a_store_that_was_made_anew_takes_the_shard_from_the_others_and_is_none_of_its_members) {
   begin();
   EXPECT_TRUE(one.began());
-  acquaintance fresh{hello("n2", 11), three};
+  acquaintance fresh{hello("n2", 11)};
   ASSERT_TRUE(one.meet(fresh.me()).ok());
   EXPECT_EQ(one.node_of(11), "n2");
   EXPECT_EQ(one.node_of(10), "") << "another replica speaks for that node now";
@@ -83,7 +86,7 @@ TEST_F(acquaintance_test, a_store_that_was_made_anew_takes_the_shard_from_the_ot
 TEST_F(acquaintance_test, tells_the_members_that_the_log_has_by_now) {
   begin();
   one.follow({{20, 30}, {11}});
-  acquaintance fresh{hello("n2", 11), three};
+  acquaintance fresh{hello("n2", 11)};
   ASSERT_TRUE(fresh.meet(one.me()).ok());
   EXPECT_EQ(fresh.members(), (raft::members{{20, 30}, {11}}));
   EXPECT_TRUE(other.meet(one.me()).ok()) << "which members there are says the log of each";
@@ -99,7 +102,7 @@ TEST_F(acquaintance_test, speaks_with_no_copy_of_a_store) {
 
 TEST_F(acquaintance_test, speaks_with_no_shard_that_began_apart) {
   begin();
-  acquaintance apart{hello("n1", 30), three};
+  acquaintance apart{hello("n1", 30)};
   ASSERT_TRUE(apart.meet(two.me()).ok());
   ASSERT_TRUE(apart.meet(other.me()).ok());
   ASSERT_TRUE(apart.begin(lineage(9), "other"));
@@ -130,6 +133,59 @@ TEST_F(acquaintance_test, speaks_with_no_node_that_the_node_file_does_not_name_a
   impossible.mutable_members()->add_voters(20);
   impossible.mutable_members()->add_voters(10);
   EXPECT_FALSE(one.meet(impossible).ok());
+}
+
+// ---- nodes come and go ----
+
+v1::ShardNodes list(std::uint64_t version, const std::vector<std::string>& names) {
+  auto out = core::shard_nodes_of(names);
+  out.set_version(version);
+  return out;
+}
+
+TEST_F(acquaintance_test, follows_the_newest_list_of_nodes_of_whoever_knows_the_shard) {
+  begin();
+  one.follow(list(2, {"n1", "n2", "n4"}));
+  acquaintance joins{hello("n4", 40, {})};
+  EXPECT_FALSE(joins.begin(lineage(9), "other")) << "it waits for the others";
+  ASSERT_TRUE(joins.meet(one.me()).ok());
+  EXPECT_TRUE(joins.began());
+  EXPECT_EQ(joins.nodes().version(), 2U);
+  EXPECT_EQ(joins.others(), (std::vector<std::string>{"n1", "n2"}));
+  // One that was away hears of it from the newcomer.
+  ASSERT_TRUE(two.meet(one.me()).ok());
+  ASSERT_TRUE(two.meet(joins.me()).ok());
+  EXPECT_EQ(two.node_of(40), "n4");
+  one.follow(list(1, {"n1"}));
+  EXPECT_EQ(one.nodes().version(), 2U) << "an older list changes nothing";
+}
+
+TEST_F(acquaintance_test, speaks_with_no_node_that_has_left_and_takes_no_list_of_one_that_knows_no_shard) {
+  begin();
+  one.follow(list(2, {"n1", "n2"}));
+  const auto refused = one.meet(other.me());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.failure().sentence.find("Node n3 is none of those that hold shard 0"), std::string::npos) << refused.failure().sentence;
+  acquaintance left{hello("n3", 20)};
+  EXPECT_FALSE(left.meet(one.me()).ok()) << "it reads it in the other's list";
+  auto stranger = hello("n2", 10);
+  *stranger.mutable_nodes() = list(9, {"n2", "n3"});
+  EXPECT_TRUE(one.meet(stranger).ok());
+  EXPECT_EQ(one.nodes().version(), 2U);
+}
+
+TEST_F(acquaintance_test, two_that_join_wait_for_one_that_knows_the_shard) {
+  acquaintance first{hello("n4", 40, {})}, second{hello("n5", 50, {})};
+  const auto waits = first.meet(second.me());
+  ASSERT_FALSE(waits.ok());
+  EXPECT_EQ(waits.failure().code, v1::ERROR_CODE_UNAVAILABLE);
+}
+
+TEST_F(acquaintance_test, refuses_a_list_of_nodes_that_cannot_be) {
+  begin();
+  auto you = hello("n2", 10);
+  you.mutable_nodes()->add_nodes()->set_name("n1");
+  EXPECT_FALSE(one.meet(you).ok());
 }
 
 }  // namespace

@@ -102,6 +102,23 @@ TEST(replication_status, of_a_standby_says_that_it_does_not_vote) {
   EXPECT_EQ(told.may_lose(), 0U) << "two voters need each other";
 }
 
+TEST(replication_status, of_two_nodes_says_that_one_stands_by_and_of_one_that_leaves_that_it_does) {
+  auto some = led();
+  some.ids.erase("n3");
+  some.view->members = {{11}, {12}};
+  some.view->others.pop_back();
+  auto told = describe_replication(some);
+  EXPECT_TRUE(told.others(0).stands_by());
+  EXPECT_EQ(told.may_lose(), 0U);
+  some.leaving = {"n2"};
+  told = describe_replication(some);
+  EXPECT_TRUE(told.others(0).leaves());
+  EXPECT_EQ(told.nodes_size(), 1) << "it is to hold the shard no more";
+  some.ids["n3"] = 0;
+  some.leaving = {};
+  EXPECT_FALSE(describe_replication(some).others(0).stands_by()) << "with the third node it is to vote";
+}
+
 TEST(replication_status, names_the_one_node_that_was_never_met) {
   auto some = led();
   some.ids["n3"] = 0;

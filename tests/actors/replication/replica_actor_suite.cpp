@@ -157,6 +157,26 @@ struct fixture : testing::asking_fixture {
     waiting.receive([&](bool led) { out = led; }, [](const caf::error&) {});
     return out;
   }
+  v1::ShardNodesReply change(const std::string& at, v1::ShardNodesRequest::Verb verb, const std::string& node, bool only_ask = false) {
+    v1::ShardNodesRequest what;
+    what.set_verb(verb);
+    what.mutable_node()->set_name(node);
+    if (nodes.count(node) != 0) what.mutable_node()->set_replica(nodes[node].id);
+    what.set_who("ana");
+    what.set_only_ask(only_ask);
+    v1::ShardNodesReply out;
+    auto waiting = self->request(nodes[at].actor, caf::infinite, what);
+    consume_messages();
+    pass(4'000);
+    waiting.receive([&](v1::ShardNodesReply& said) { out = std::move(said); },
+                    [this](const caf::error& why) { CAF_FAIL(sys.render(why)); });
+    return out;
+  }
+  std::string nodes_of(const v1::ShardNodesReply& reply) {
+    auto out = std::to_string(reply.error().code()) + reply.error().sentence();
+    for (const auto& one : reply.nodes().nodes()) out += " " + one.name() + (one.leaves() ? "-" : "");
+    return out;
+  }
   v1::ReplicaWelcome introduce(const std::string& to, const v1::ReplicaHello& you, const caf::strong_actor_ptr& who) {
     v1::ReplicaWelcome out;
     auto waiting = self->request(nodes[to].actor, caf::infinite, you, who);
@@ -365,6 +385,66 @@ CAF_TEST(a_shard_that_has_lived_on_one_node_gets_replicas_on_others) {
   CAF_CHECK(members.voters == std::vector<raft::replica_id>{nodes["n1"].id});
 }
 
+CAF_TEST(a_node_leaves_and_joins_again_with_an_empty_store) {
+  using request = v1::ShardNodesRequest;
+  connect_all();
+  pass(5'000);
+  const auto first = leader();
+  const auto gone = first == "n3" ? "n2" : "n3";
+  const auto other = first == "n3" || first == "n2" ? "n1" : "n2";
+  CAF_CHECK_EQUAL(nodes_of(change(first, request::SHOW, "")), "0 n1 n2 n3");
+  CAF_CHECK(change(other, request::SHOW, "").error().code() == v1::ERROR_CODE_UNAVAILABLE);
+  CAF_CHECK(change(first, request::LEAVE, "n9").error().code() == v1::ERROR_CODE_NOT_FOUND);
+  CAF_CHECK_EQUAL(nodes_of(change(first, request::LEAVE, gone, true)), "0 n1 n2 n3");
+  const auto left = nodes_of(change(first, request::LEAVE, gone));
+  CAF_CHECK(left.find(std::string(gone) + "-") != std::string::npos || left.find(gone) == std::string::npos);
+  pass(2'000);
+  // Of two nodes one votes.
+  const auto two = nodes[first].seat->consensus()->view().members;
+  CAF_CHECK(two == (raft::members{{nodes[first].id}, {nodes[other].id}}));
+  CAF_CHECK(nodes_of(change(first, request::SHOW, "")).find(gone) == std::string::npos);
+
+  stop(gone);
+  get_disk(gone, 77);
+  CAF_CHECK_EQUAL(nodes_of(change(first, request::JOIN, gone)), "0 n1 n2 n3");
+  begin(gone);
+  connect(gone);
+  pass(5'000);
+  const auto three = nodes[first].seat->consensus()->view().members;
+  CAF_CHECK_EQUAL(three.voters.size(), 3U);
+  CAF_CHECK(three.votes(77));
+  CAF_CHECK(asks(first));
+}
+
+CAF_TEST(a_leader_that_is_to_leave_hands_over_first) {
+  using request = v1::ShardNodesRequest;
+  connect_all();
+  pass(5'000);
+  const auto first = leader();
+  CAF_CHECK(change(first, request::LEAVE, first).error().code() == v1::ERROR_CODE_OK);
+  CAF_CHECK(change(first, request::LEAVE, first).error().code() != v1::ERROR_CODE_NOT_FOUND);
+  pass(3'000);
+  const auto second = leader();
+  CAF_REQUIRE_EQUAL(second.size(), 2U);
+  CAF_CHECK(second != first);
+  CAF_CHECK(!nodes[second].seat->consensus()->view().members.has(nodes[first].id));
+  CAF_CHECK(nodes_of(change(second, request::SHOW, "")).find(first) == std::string::npos);
+}
+
+CAF_TEST(a_node_without_which_no_majority_follows_does_not_leave) {
+  connect_all();
+  pass(5'000);
+  const auto first = leader();
+  const auto away = first == "n3" ? "n2" : "n3";
+  const auto other = first == "n3" || first == "n2" ? "n1" : "n2";
+  stop(away);
+  pass(3'000);
+  CAF_CHECK_EQUAL(leader(), first);
+  const auto refused = change(first, v1::ShardNodesRequest::LEAVE, other);
+  CAF_CHECK(refused.error().code() == v1::ERROR_CODE_WRONG_STATE);
+  CAF_CHECK(refused.error().sentence().find("cannot do without") != std::string::npos);
+}
+
 CAF_TEST(who_is_no_replica_of_the_shard_is_refused_by_name_and_changes_nothing) {
   connect_all();
   pass(5'000);
@@ -374,7 +454,7 @@ CAF_TEST(who_is_no_replica_of_the_shard_is_refused_by_name_and_changes_nothing) 
   v1::ReplicaHello you;
   you.set_node("n9");
   you.set_replica(4711);
-  CAF_CHECK(introduce("n1", you, stranger).error().sentence().find("does not name node n9") != std::string::npos);
+  CAF_CHECK(introduce("n1", you, stranger).error().sentence().find("Node n9 is none of those that hold shard 0") != std::string::npos);
   you = nodes["n2"].seat->others().me();
   you.mutable_lineage()->set_made_unix_ms(5);
   CAF_CHECK(introduce("n1", you, stranger).error().sentence().find("began apart") != std::string::npos);

@@ -23,6 +23,8 @@ class archive_checker {
   archive_checker(world& in, const host_clock& of_shard) : world_(in), clock_(of_shard) {}
 
   /// Those of one more replica. Of several, which carry moves out at their own pace, only the end shows whether they have all.
+  /// This replica is none of the shard's any more.
+  void forget(const store::memory_archive& of) { std::erase(archives_, &of); }
   void watch(store::memory_archive& archives, const retention_plan& plan);
 
   /// `before`: each task as it was before these batches.

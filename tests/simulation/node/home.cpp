@@ -39,6 +39,7 @@ home::home(world& in, network& net, agents& staff, checker& judge, host_clock& t
       shard_(shard),
       me_(name_of_scheduler(shard)),
       replicas_(replicas),
+      begins_with_(replicas == 5 && in.replicas.chance(600) ? in.replicas.chance(300) ? 1 : 3 : replicas),
       keep_bytes_(replicas > 1 ? kept_bytes(in) : 0) {
   for (std::size_t place = 0; place < replicas_; ++place) ids_.push_back(place + 1);
   for (std::size_t place = 0; place < replicas_; ++place) {
@@ -59,7 +60,8 @@ home::~home() = default;
 replica_settings home::settings_of(std::size_t place) const {
   replica_settings out;
   out.self = ids_[place];
-  out.born_with.voters = ids_;
+  out.born_with.voters.clear();
+  for (const auto first : first_places()) out.born_with.voters.push_back(ids_[first]);
   out.seed = world_.settings.seed * 10 + place;
   if (keep_bytes_ != 0) out.keep_bytes = keep_bytes_;
   return out;
@@ -195,7 +197,9 @@ bool home::settled() const {
   if (!serves() || !leader()->settled()) return false;
   // Its nodes are back, and the alert that says they are not goes.
   if (reads().read()->get_progress().shard.replica_alert() != 0 || !all_vote()) return false;
-  return std::all_of(nodes_.begin(), nodes_.end(), [this](const auto& one) { return one->up() && one->store().sequence() == committed_; });
+  if (!changes_.empty()) return false;
+  return std::all_of(nodes_.begin(), nodes_.end(),
+                     [this](const auto& one) { return !is_wanted(*one) || (one->up() && one->store().sequence() == committed_); });
 }
 
 void home::judge_end() {
@@ -217,10 +221,15 @@ void home::judge_end() {
     out["shard"] = view->get_progress().shard.SerializeAsString();
     return out;
   };
-  const auto first = whole(*nodes_.front());
-  for (const auto& one : nodes_) {
+  judge_nodes();
+  for (const auto& one : nodes_)
+    if (!is_wanted(*one)) checker_.of_archives().forget(one->archives());
+  const auto wanted = wanted_places();
+  const auto& one_of = *nodes_[wanted.front()];
+  const auto first = whole(*nodes_[wanted.front()]);
+  for (const auto place : wanted) {
     world_.judges("states_differ");
-    if (whole(*one) != first) world::broken("states_differ", one->name() + " has another state than " + nodes_.front()->name());
+    if (whole(*nodes_[place]) != first) world::broken("states_differ", name_of(place) + " has another state than " + one_of.name());
   }
 }
 
@@ -307,6 +316,9 @@ void home::begin(std::int64_t until_us) {
   auto& luck = world_.replicas;
   const auto strikes = luck.below(12);
   for (std::uint64_t i = 0; i < strikes; ++i) world_.after(luck.between(0, until_us), [this] { strike(); });
+  if (begins_with_ == replicas_) return;
+  const auto changes = luck.below(7);
+  for (std::uint64_t i = 0; i < changes; ++i) world_.after(luck.between(0, until_us), [this] { change_nodes(); });
 }
 
 void home::fall_out(std::int64_t for_ms) {
@@ -326,7 +338,7 @@ void home::heal() {
 
 bool home::all_follow() const {
   return std::all_of(nodes_.begin(), nodes_.end(), [this](const auto& one) {
-    return one->up() && !one->stopped_since(world_.now_us()) && one->store().sequence() == committed_;
+    return !is_wanted(*one) || (one->up() && !one->stopped_since(world_.now_us()) && one->store().sequence() == committed_);
   });
 }
 
@@ -335,7 +347,7 @@ void home::drain_one() {
   auto* which = nodes_[world_.replicas.below(nodes_.size())].get();
   if (world_.replicas.chance(800))
     if (auto* const known = leader()) which = known;
-  if (!all_follow()) return;
+  if (!changes_.empty() || !all_follow() || !is_wanted(*which) || wanted_places().size() < 3) return;  // of two nodes one alone can lead
   which->decline(true);
   world_.tell("fate", which->name(), 0, [] { return std::string{"drains it"}; });
   const auto life = which->life();
@@ -346,14 +358,6 @@ void home::drain_one() {
     }
     which->decline(false);
   });
-}
-
-/// Each node's replica votes, and nobody else does.
-bool home::all_vote() const {
-  auto now = ids_;
-  std::sort(now.begin(), now.end());
-  const auto* const known = leader();
-  return known != nullptr && known->members() == raft::members{now, {}};
 }
 
 /// A minority of those that vote may be lost: with two of three nobody would have what both have confirmed. Which they are a majority has to know.

@@ -105,6 +105,7 @@ class home final : public agents::shard {
   std::int64_t ahead_us() const { return time_.ahead_us(); }
   bool replicated() const { return replicas_ > 1; }
   std::size_t replicas() const { return replicas_; }
+  std::vector<std::size_t> first_places() const;
   const std::string& name_of(std::size_t place) const { return nodes_[place]->name(); }
   raft::replica_id id_of(std::size_t place) const { return ids_[place]; }
   replica_settings settings_of(std::size_t place) const;
@@ -150,6 +151,11 @@ class home final : public agents::shard {
   bool all_follow() const;
   bool all_vote() const;
   bool lose_disk(node& which);
+  std::vector<std::size_t> wanted_places() const;
+  bool is_wanted(const node& which) const;
+  void change_nodes();
+  void ask_for_change();
+  void judge_nodes() const;
   void drain_one();
   link& between(std::size_t one, std::size_t other);
 
@@ -161,10 +167,11 @@ class home final : public agents::shard {
   const std::uint32_t shard_;
   const std::string me_;
   const std::size_t replicas_;
+  const std::size_t begins_with_;                    // so many of the nodes hold the shard at first
   const std::size_t keep_bytes_;                     // of entries, for others; 0: as always
   std::vector<std::unique_ptr<host_clock>> clocks_;  // of the nodes, if there are several
   std::vector<std::unique_ptr<node>> nodes_;
-  std::vector<raft::replica_id> ids_;  // by place: its replica, which is another one after its disk was lost
+  std::vector<raft::replica_id> ids_;         // by place: its replica, which is another one after its disk was lost
   std::vector<std::unique_ptr<link>> links_;  // between them
   newest reads_{*this};
   node* connected_ = nullptr;
@@ -174,6 +181,12 @@ class home final : public agents::shard {
   std::uint64_t committed_ = 0;                                             // sequence
   std::uint64_t committed_epoch_ = 0;
   std::uint64_t clock_of_ = 0;  // the epoch by whose leader time_ goes
+  struct change {
+    std::size_t place = 0;
+    v1::ShardNodesRequest what;
+  };
+  std::vector<change> changes_;           // of the nodes: that is asked for; one at a time
+  std::map<std::size_t, bool> promised_;  // by place: that it holds the shard, or no longer
 };
 
 template <class Reply>

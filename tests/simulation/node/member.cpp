@@ -21,7 +21,7 @@ replica_seat::options node::member::options_of(const node& of, replica_settings 
   out.shard = of.shard_;
   out.shard_count = of.agents_.shards();
   out.node = of.me_;
-  for (std::size_t place = 0; place < of.home_.replicas(); ++place) out.nodes.push_back(of.home_.name_of(place));
+  for (const auto place : of.home_.first_places()) out.nodes.push_back(of.home_.name_of(place));
   out.how = std::move(how);
   return out;
 }
@@ -46,6 +46,7 @@ void node::member::begin() {
 void node::member::tick() {
   node_.world_.after(consensus().settings().heartbeat_ms / 2 * millisecond, node_.of_this_process([this] { tick(); }));
   put([this] {
+    follow_log();
     check(service_.tick());
     giver_->tick();
     taker_->tick();
@@ -94,6 +95,19 @@ void node::member::joined(std::size_t place, raft::replica_id id) {
     linked_[place] = id;
     seat_.met(node_.home_.name_of(place), id);
   });
+}
+
+/// Who is linked is met again once it is one of the nodes.
+void node::member::follow_log() {
+  if (!seat_.follow_log()) return;
+  for (const auto& [place, id] : linked_) seat_.met(node_.home_.name_of(place), id);
+}
+
+result<std::optional<v1::ShardNodes>> node::member::change_nodes(const v1::ShardNodesRequest& what) {
+  follow_log();
+  auto done = seat_.change_nodes(what);
+  wake();
+  return done;
 }
 
 void node::member::lost(std::size_t place) {

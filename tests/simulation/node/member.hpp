@@ -35,6 +35,7 @@ class node::member final : public service_port {
   void lost(std::size_t place);
   void transfer(raft::replica_id to);
   void decline(bool on);
+  result<std::optional<v1::ShardNodes>> change_nodes(const v1::ShardNodesRequest& what);
   void take(const v1::ReplicaCopy& what);
   /// There may be something to write.
   void wake() override;
@@ -51,6 +52,7 @@ class node::member final : public service_port {
   void run(const std::function<void()>& what);
   void check(const status& done) const;
   void tick();
+  void follow_log();
   void write();
   std::optional<status> flush();
   void turn();

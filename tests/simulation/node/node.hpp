@@ -68,6 +68,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   std::size_t place() const { return place_; }
   const simulated_store& store() const { return store_; }
   simulated_store& store() { return store_; }
+  const fairlead::store::memory_archive& archives() const { return *archives_; }
 
   // ---- if others hold the shard, too: node_replica.cpp ----
 
@@ -88,6 +89,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void lost(std::size_t place);
   /// The leader's lead goes to another.
   void hand_over(std::size_t place);
+  result<std::optional<v1::ShardNodes>> change_nodes(const v1::ShardNodesRequest& what);
   void decline(bool on);
   std::uint64_t life() const { return life_; }
   /// As far as its replica knows.

@@ -133,6 +133,11 @@ void node::hand_over(std::size_t place) {
   if (member_) member_->transfer(home_.id_of(place));
 }
 
+result<std::optional<v1::ShardNodes>> node::change_nodes(const v1::ShardNodesRequest& what) {
+  if (!member_) return error{v1::ERROR_CODE_UNAVAILABLE, "it is down", ""};
+  return member_->change_nodes(what);
+}
+
 void node::lose_disk(const replica_settings& born) {
   world_.tell("fate", me_, born.self, [] { return std::string{"loses its disk"}; });
   if (up()) die();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace fairlead::raft {
 namespace {
 
@@ -98,6 +100,139 @@ TEST_F(member_plan_test, has_no_more_members_than_a_shard_may_and_makes_room_for
   EXPECT_EQ(next(), (members{{1, 2, 3}, {40, 41, 42, 43, 45, 46, 47, 48, 49}}));
   now = *next();
   EXPECT_EQ(next(), (members{{1, 2, 3}, {30, 40, 41, 42, 43, 45, 46, 47, 48, 49}}));
+}
+
+// ---- nodes come and go ----
+
+TEST_F(member_plan_test, gives_the_second_and_the_third_node_their_votes_together) {
+  now = {{1}, {}};
+  others.clear();
+  of_nodes = {{1, true}, {2, true}, {3, true}};
+  EXPECT_EQ(next(), (members{{1}, {2}}));
+  now = *next();
+  other(2).follows = true;
+  EXPECT_EQ(next(), (members{{1}, {2, 3}}));
+  now = *next();
+  EXPECT_EQ(next(), std::nullopt) << "of two voters either would stop the shard";
+  other(3).follows = true;
+  EXPECT_EQ(next(), (members{{1, 2}, {3}}));
+  now = *next();
+  EXPECT_EQ(next(), (members{{1, 2, 3}, {}}));
+  now = *next();
+  EXPECT_EQ(next(), std::nullopt);
+}
+
+TEST_F(member_plan_test, of_two_nodes_lets_one_vote_and_of_four_three) {
+  now = {{1}, {2}};
+  others = {{2, true, 0}};
+  of_nodes = {{1, true}, {2, true}};
+  EXPECT_EQ(next(), std::nullopt);
+  now = {{1, 2, 3}, {4}};
+  others = {{2, true, 0}, {3, true, 0}, {4, true, 0}};
+  of_nodes = {{1, true}, {2, true}, {3, true}, {4, true}};
+  EXPECT_EQ(next(), std::nullopt);
+}
+
+TEST_F(member_plan_test, has_no_more_than_five_voters) {
+  now = {{1, 2, 3, 4, 5}, {6, 7}};
+  others = {{2, true, 0}, {3, true, 0}, {4, true, 0}, {5, true, 0}, {6, true, 0}, {7, true, 0}};
+  of_nodes = {{1, true}, {2, true}, {3, true}, {4, true}, {5, true}, {6, true}, {7, true}};
+  EXPECT_EQ(next(), std::nullopt);
+}
+
+TEST_F(member_plan_test, takes_the_vote_from_one_that_leaves_and_gives_it_to_the_one_that_stands_by) {
+  now = {{1, 2, 3}, {4}};
+  others = {{2, true, 0}, {3, false, 500'000}, {4, true, 0}};
+  of_nodes = {{1, true}, {2, true}, {3, false, true}, {4, true}};
+  EXPECT_EQ(next(), (members{{1, 2, 3, 4}, {}})) << "the shard is never without a vote that it can have";
+  now = *next();
+  EXPECT_EQ(next(), (members{{1, 2, 4}, {}}));
+  now = *next();
+  EXPECT_EQ(next(), std::nullopt);
+}
+
+TEST_F(member_plan_test, from_three_nodes_to_one_takes_one_vote_after_the_other) {
+  others = {{2, true, 0}, {3, true, 0}};
+  of_nodes = {{1, true}, {2, true}, {3, true, true}};
+  EXPECT_EQ(next(), (members{{1, 2}, {}}));
+  now = *next();
+  EXPECT_EQ(next(), (members{{1}, {2}})) << "two nodes have one vote";
+  now = *next();
+  of_nodes[1].leaves = true;
+  EXPECT_EQ(next(), (members{{1}, {}}));
+}
+
+TEST_F(member_plan_test, takes_no_vote_without_which_nothing_can_be_decided) {
+  now = {{1, 2, 3}, {4}};
+  others = {{2, false, 0}, {3, true, 0}, {4, false, 0}};
+  of_nodes = {{1, true}, {2, true}, {3, true, true}, {4, true}};
+  EXPECT_EQ(next(), std::nullopt);
+}
+
+TEST_F(member_plan_test, a_leader_that_leaves_stays_until_another_one_leads) {
+  now = {{1}, {2}};
+  others = {{2, true, 0}};
+  of_nodes = {{1, true, true}, {2, true}};
+  EXPECT_EQ(next(), (members{{1, 2}, {}}));
+  now = *next();
+  EXPECT_EQ(next(), std::nullopt);
+  EXPECT_EQ(next_members(now, 2, {{1, true, 0}}, of_nodes), (members{{2}, {}}));
+}
+
+TEST_F(member_plan_test, takes_no_vote_from_a_node_that_stays_for_one_of_which_nobody_is_known_to_be) {
+  others = {{2, true, 0}, {3, true, lost_after_ms - 1}};
+  of_nodes = {{1, true}, {2, true}, {0, false, true}};
+  EXPECT_EQ(next(), std::nullopt);
+  other(3) = {3, false, lost_after_ms};
+  EXPECT_EQ(next(), (members{{1, 2}, {}})) << "it was of the node that leaves";
+}
+
+TEST_F(member_plan_test, adds_no_replica_of_a_node_that_leaves) {
+  now = {{1, 2, 3}, {}};
+  others = {{2, true, 0}, {3, true, 0}};
+  of_nodes = {{1, true}, {2, true}, {3, true}, {4, true, true}};
+  EXPECT_EQ(next(), std::nullopt);
+}
+
+/// Whatever of the replicas follow: each step changes one vote, a majority of those that vote afterwards follows, and the steps end.
+TEST_F(member_plan_test, goes_from_any_nodes_to_any_others_by_steps_that_can_be_decided) {
+  for (unsigned from = 1; from < 32; ++from) {
+    for (unsigned to = 1; to < 32; ++to) {
+      for (unsigned up = 1; up < 32; up += 2) {  // 1 leads, and stays
+        const auto has = [](unsigned set, replica_id id) { return (set >> (id - 1) & 1U) != 0; };
+        if (!has(from, 1) || !has(to, 1)) continue;
+        members at;
+        of_nodes.clear();
+        others.clear();
+        for (replica_id id = 1; id <= 5; ++id) {
+          if (has(from, id)) at.voters.push_back(id);
+          if (has(from, id) || has(to, id)) of_nodes.push_back({id, has(up, id), !has(to, id)});
+          if (id != 1) others.push_back({id, has(up, id), 0});
+        }
+        int steps = 0;
+        for (auto then = next_members(at, 1, others, of_nodes); then; then = next_members(at, 1, others, of_nodes)) {
+          ASSERT_LT(++steps, 20) << from << " " << to << " " << up;
+          ASSERT_TRUE(one_voter_apart(at, *then));
+          ASSERT_TRUE(then->votes(1));
+          if (then->voters != at.voters) {
+            const auto sound = std::count_if(then->voters.begin(), then->voters.end(), [&](replica_id id) { return has(up, id); });
+            ASSERT_GT(2 * static_cast<std::size_t>(sound), then->voters.size()) << from << " " << to << " " << up;
+          }
+          at = *then;
+        }
+        if ((to & ~up) != 0 || (from & ~up) != 0) continue;
+        // All follow: the nodes that are to hold the shard do, with an odd number of votes.
+        auto all = at.voters;
+        all.insert(all.end(), at.standbys.begin(), at.standbys.end());
+        std::sort(all.begin(), all.end());
+        std::vector<replica_id> wanted;
+        for (replica_id id = 1; id <= 5; ++id)
+          if (has(to, id)) wanted.push_back(id);
+        ASSERT_EQ(all, wanted) << from << " " << up;
+        ASSERT_EQ(at.voters.size(), wanted.size() - (wanted.size() % 2 == 0 ? 1 : 0));
+      }
+    }
+  }
 }
 
 }  // namespace

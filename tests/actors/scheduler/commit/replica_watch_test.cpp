@@ -111,6 +111,18 @@ TEST_F(replica_watch_test, each_lack_has_its_words) {
       "node n6: it was away for longer than entries are kept, and gets a copy of the state. The shard survives the loss of no more nodes");
 }
 
+TEST_F(replica_watch_test, a_replica_that_is_to_have_no_vote_is_none_and_one_that_leaves_neither) {
+  of("n2").set_votes(false);
+  of("n2").set_stands_by(true);
+  of("n3").set_leaves(true);
+  of("n3").set_heard_ms_ago(30'000);
+  look_for(watch, 3 * a_minute);
+  EXPECT_EQ(alert(), 0u);
+  of("n2").set_stands_by(false);
+  look_for(watch, a_minute);
+  EXPECT_NE(sentence().find("n2: its store is new here"), std::string::npos) << sentence();
+}
+
 TEST_F(replica_watch_test, another_node_is_another_alert_and_one_that_is_back_is_none) {
   of("n3").set_heard_ms_ago(30'000);
   look_for(watch, a_minute);

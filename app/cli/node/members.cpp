@@ -1,0 +1,221 @@
+// `fairlead cluster init`, `join` and `leave`: which nodes hold a shard.
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli/commands.hpp"
+#include "app/cli/json.hpp"
+#include "app/cli/operator_name.hpp"
+#include "app/cli/problems.hpp"
+#include "app/cli/words.hpp"
+#include "app/config/config.hpp"
+#include "app/node/replicas.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+struct member_words {
+  std::string config;
+  std::string address;
+  std::string node;
+  std::string by;
+  std::string reason;
+};
+
+/// What came of it, one shard a line.
+struct shard_line {
+  std::uint32_t shard = 0;
+  std::vector<std::string> nodes;
+};
+
+std::string names_of(const std::vector<std::string>& all) {
+  std::string out;
+  for (const auto& one : all) out += (out.empty() ? "" : ", ") + printable(one);
+  return out;
+}
+
+void tell(cli_context& context, const std::string& node, const char* state, const std::vector<shard_line>& shards,
+          const std::string& then) {
+  if (context.json) {
+    json_writer out;
+    out.begin_object().key("node").string(node).key("state").string(state).key("shards").begin_array();
+    for (const auto& one : shards) {
+      out.begin_object().key("shard").number(std::uint64_t{one.shard}).key("nodes").begin_array();
+      for (const auto& name : one.nodes) out.string(name);
+      out.end_array().end_object();
+    }
+    return print(context, out.end_array().end_object().text() + "\n");
+  }
+  std::string out;
+  for (const auto& one : shards)
+    out +=
+        "Shard " + std::to_string(one.shard) + ": node " + printable(node) + " " + state + "; its nodes are " + names_of(one.nodes) + ".\n";
+  print(context, out + then + "\n");
+}
+
+result<v1::ShardNodes> change(client& to, const v1::ShardNodesRequest& what) {
+  auto reply = to.change_nodes(what);
+  if (!reply) return reply.failure();
+  return std::move(*reply->mutable_nodes());
+}
+
+shard_line line_of(std::uint32_t shard, const v1::ShardNodes& nodes) {
+  shard_line out{shard, {}};
+  for (const auto& one : nodes.nodes())
+    if (!one.leaves()) out.nodes.push_back(one.name());
+  return out;
+}
+
+/// A node that dies must not be the only one through which two others are connected.
+status check_peers(const node_config& config, const v1::ShardNodes& nodes) {
+  for (const auto& one : nodes.nodes()) {
+    if (one.name() == config.name || one.address().empty()) continue;
+    if (std::find(config.peers.begin(), config.peers.end(), one.address()) == config.peers.end())
+      return error{v1::ERROR_CODE_WRONG_STATE,
+                   "The node file of " + config.name + " does not list node " + one.name() + " (" + one.address() + ").",
+                   "Add the address under node.peers"};
+  }
+  return nothing{};
+}
+
+/// nullopt: the file has errors, and they were told.
+std::optional<node_config> read_file(cli_context& context, const std::string& path) {
+  // Switches on what is not finished: docs/adr/0033-consensus.md.
+  if (std::getenv("FAIRLEAD_UNFINISHED") == nullptr) {
+    context.code = fail({v1::ERROR_CODE_WRONG_STATE, "Shards on several nodes are not complete in this release.",
+                         "To try them all the same, set the variable FAIRLEAD_UNFINISHED"});
+    return std::nullopt;
+  }
+  auto read = read_node_config(path);
+  if (read.problems.empty()) return std::move(read.config);
+  context.code = fail_with(read.problems);
+  return std::nullopt;
+}
+
+int init(cli_context& context, const member_words& words) {
+  const auto config = read_file(context, words.config);
+  if (!config) return context.code;
+  auto stores = replicas_to_be::open(*config);
+  if (!stores) return fail(stores.failure());
+  if (const auto begun = stores->begin(); !begun.ok()) return fail(begun.failure());
+  if (const auto closed = stores->close(); !closed.ok()) return fail(closed.failure());
+  std::vector<shard_line> shards;
+  for (const auto number : config->shards_here) shards.push_back({number, {config->name}});
+  tell(context, config->name, "is the first of several", shards,
+       "Start the node, and run `fairlead cluster join " + config->listen.host + ":" + std::to_string(config->listen.port) +
+           "` on each node that is to hold them, too.");
+  return context.code;
+}
+
+int join(cli_context& context, const member_words& words) {
+  const auto config = read_file(context, words.config);
+  if (!config) return context.code;
+  auto stores = replicas_to_be::open(*config);
+  if (!stores) return fail(stores.failure());
+  auto asked = stores->ask_to_join();
+  if (!asked) return fail(asked.failure());
+  context.nodes = words.address;
+  auto to = connect(context);
+  if (!to) return fail(to.failure());
+  for (auto& one : *asked) {
+    one.set_who(operator_name(words.by));
+    one.set_reason(words.reason);
+    auto question = one;
+    question.set_only_ask(true);
+    const auto answer = change(*to, question);
+    if (!answer) return fail(answer.failure());
+    if (const auto listed = check_peers(*config, *answer); !listed.ok()) return fail(listed.failure());
+  }
+  // From here on the command can be repeated: the stores keep the names under which they ask.
+  if (const auto joined = stores->join(); !joined.ok()) return fail(joined.failure());
+  if (const auto closed = stores->close(); !closed.ok()) return fail(closed.failure());
+  std::vector<shard_line> shards;
+  for (const auto& one : *asked) {
+    const auto nodes = change(*to, one);
+    if (!nodes) return fail(nodes.failure());
+    shards.push_back(line_of(one.shard(), *nodes));
+  }
+  tell(context, config->name, "joins", shards,
+       "Start the node: it gets what the others have. `fairlead cluster status` shows how far it is.");
+  return context.code;
+}
+
+int leave(cli_context& context, const member_words& words) {
+  auto to = connect(context);
+  if (!to) return fail(to.failure());
+  const auto known = to->status_of_node({});
+  if (!known) return fail(known.failure());
+  v1::ShardNodesRequest what;
+  what.mutable_node()->set_name(words.node);
+  what.set_who(operator_name(words.by));
+  what.set_reason(words.reason);
+  std::vector<std::uint32_t> held;
+  for (const auto& shard : known->shards()) {
+    if (!shard.has_replication() && shard.up()) continue;  // it lives on one node
+    what.set_shard(shard.shard());
+    // Also where it was asked for before.
+    const auto nodes = change(*to, what);
+    if (!nodes) return fail(nodes.failure());
+    const auto is_it = [&](const auto& one) { return one.name() == words.node; };
+    if (std::any_of(nodes->nodes().begin(), nodes->nodes().end(), is_it)) held.push_back(shard.shard());
+  }
+  if (held.empty())
+    return fail({v1::ERROR_CODE_NOT_FOUND, "Node " + words.node + " holds no shard together with others.",
+                 "`fairlead cluster status` shows the nodes that do"});
+  // All are asked before one is changed.
+  std::vector<shard_line> shards;
+  what.set_verb(v1::ShardNodesRequest::LEAVE);
+  for (const bool only_ask : {true, false}) {
+    what.set_only_ask(only_ask);
+    shards.clear();
+    for (const auto shard : held) {
+      what.set_shard(shard);
+      const auto nodes = change(*to, what);
+      if (!nodes) return fail(nodes.failure());
+      shards.push_back(line_of(shard, *nodes));
+    }
+  }
+  tell(context, words.node, "leaves", shards,
+       "`fairlead cluster status` shows when it has left. Then stop the node, and remove its stores before it holds a shard again.");
+  return context.code;
+}
+
+void add_reason(CLI::App& command, member_words& words) {
+  command.add_option("--reason", words.reason, "Reason, for the log of the node that leads the shard")->type_name("TEXT");
+  add_operator_option(command, words.by);
+}
+
+void add_file(CLI::App& command, member_words& words) {
+  command.add_option("--config", words.config, "The node file of this node, which must not be running")->required()->type_name("FILE");
+}
+
+}  // namespace
+
+void add_member_commands(CLI::App& group, cli_context& context) {
+  auto words = std::make_shared<member_words>();
+  auto* first = group.add_subcommand("init", "Let other nodes join the shards of a node that holds them alone");
+  add_file(*first, *words);
+  add_json_option(*first, context);
+  first->callback([&context, words] { context.code = init(context, *words); });
+
+  auto* next = group.add_subcommand("join", "Let this node, whose stores are empty, hold its shards together with other nodes");
+  next->add_option("ADDRESS", words->address, "HOST:PORT of a node of the cluster")->required();
+  add_file(*next, *words);
+  add_reason(*next, *words);
+  add_json_option(*next, context);
+  next->callback([&context, words] { context.code = join(context, *words); });
+
+  auto* last = group.add_subcommand("leave", "Take the shards that a node holds together with others away from it");
+  last->add_option("NODE", words->node, "Name of the node; it need not be running")->required();
+  add_reason(*last, *words);
+  add_client_options(*last, context);
+  last->callback([&context, words] { context.code = leave(context, *words); });
+}
+
+}  // namespace fairlead::app

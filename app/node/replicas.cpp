@@ -1,0 +1,177 @@
+#include "app/node/replicas.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/core/cluster/shard_nodes.hpp"
+#include "actors/core/raft/types.hpp"
+#include "messages/ids.hpp"
+#include "store/rows/node_rows.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+std::string name_of(std::uint32_t number) { return "shard " + std::to_string(number); }
+
+std::uint64_t new_id() { return std::max<std::uint64_t>(random_bits(), 1); }
+
+/// Nothing was ever in it. Error: it cannot be read, or is another shard.
+result<bool> is_new(store::journaled_store& store, const node_config& config, std::uint32_t number) {
+  const auto known = store.known_shard(number, config.shard_count);
+  if (!known) return known.failure();
+  const auto at = store.read()->get_progress();
+  return known->empty() && at.epoch == 0 && at.sequence == 0 && store.position().last_index == 0;
+}
+
+/// Whether others can take the shard from this store.
+status check_whole(store::journaled_store& store, const node_config& config, std::uint32_t number) {
+  const auto known = store.known_shard(number, config.shard_count);
+  if (!known) return known.failure();
+  if (known->empty())
+    return error{v1::ERROR_CODE_WRONG_STATE, "The store of " + name_of(number) + " does not say which shard it is.",
+                 "Start the node once without shards.replicas in the node file."};
+  // A restore that is not complete is none of several copies, nor the only one.
+  const auto lineage = store.claim_lineage({});
+  if (!lineage) return lineage.failure();
+  if (lineage->made_unix_ms() == 0)
+    return error{v1::ERROR_CODE_WRONG_STATE, "The store of " + name_of(number) + " does not say of which lineage it is.",
+                 "Run `fairlead restore` on it."};
+  return nothing{};
+}
+
+/// The list replaces whatever the store says of nodes: that may come from a backup.
+status be_only_replica(store::journaled_store& store, std::uint64_t id, v1::ShardNodes nodes) {
+  const auto before = store::nodes_in(*store.read());
+  nodes.set_version((before ? before->version() : 0) + 1);
+  return store.be_replica(id, *raft::encode({{id}, {}}), nodes.SerializeAsString());
+}
+
+}  // namespace
+
+store::disk_stores_options stores_of(const node_config& config) {
+  store::disk_stores_options out;
+  for (const auto number : config.shards_here)
+    out.shards.push_back({static_cast<std::uint16_t>(number), shard_store_path(config, number), !config.shard_nodes.empty()});
+  out.shard_count = config.shard_count;
+  out.journal = config.journal_path;
+  out.max_bytes = config.store_max_bytes;
+  out.segment_bytes = config.journal_segment_bytes;
+  out.journal_max_bytes = config.journal_max_bytes;
+  out.release = FAIRLEAD_VERSION;
+  return out;
+}
+
+status check_replica(store::journaled_store& store, const node_config& config, std::uint32_t number) {
+  if (!config.shard_nodes.empty()) {
+    const auto fresh = is_new(store, config, number);
+    if (!fresh) return fresh.failure();
+    return *fresh ? status(nothing{}) : check_whole(store, config, number);
+  }
+  // A store that has joined, or one whose list of nodes is a row of it, needs none in the node file.
+  if (store.replica() && !store.replica()->members.empty() && !store::nodes_in(*store.read()))
+    return error{v1::ERROR_CODE_WRONG_STATE, "The store of " + name_of(number) + " is one of several copies of the shard.",
+                 "Name the nodes that hold the others under shards.replicas in the node file."};
+  return nothing{};
+}
+
+result<bool> be_replica(store::journaled_store& store, const node_config& config, std::uint32_t number) {
+  if (store.replica()) return false;
+  const auto id = new_id();
+  const auto known = store.known_shard(number, config.shard_count);
+  if (!known) return known.failure();
+  const bool lived_alone = !known->empty();
+  const auto made = lived_alone ? be_only_replica(store, id, core::shard_nodes_of(config.shard_nodes)) : store.be_replica(id);
+  if (!made.ok()) return made.failure();
+  return lived_alone;
+}
+
+result<replicas_to_be> replicas_to_be::open(const node_config& config) {
+  if (config.shards_here.empty())
+    return error{v1::ERROR_CODE_WRONG_STATE, "Node " + config.name + " holds no shard: it has not the role shard.",
+                 "Add the role shard, and say under shards.here which shards the node is to hold."};
+  if (!config.shard_nodes.empty())
+    return error{v1::ERROR_CODE_WRONG_STATE, "The node file of " + config.name + " names the nodes of its shards itself.",
+                 "Remove shards.replicas from it; the shards say which nodes hold them."};
+  auto opened = store::disk_stores::open(stores_of(config));
+  if (!opened) return opened.failure();
+  return replicas_to_be(config, std::move(*opened));
+}
+
+v1::ShardNodes::Node replicas_to_be::me(std::uint64_t replica) const {
+  v1::ShardNodes::Node out;
+  out.set_name(config_.name);
+  // Others cannot reach a node by an address that means all of its own.
+  if (config_.listen.host != "0.0.0.0" && config_.listen.host != "::")
+    out.set_address(config_.listen.host + ":" + std::to_string(config_.listen.port));
+  out.set_replica(replica);
+  return out;
+}
+
+status replicas_to_be::begin() {
+  // All are looked at before one is changed. Those that an earlier call has changed stay as they are.
+  std::vector<std::size_t> alone;
+  for (std::size_t i = 0; i < stores_->size(); ++i) {
+    auto& store = stores_->at(i);
+    const auto number = config_.shards_here[i];
+    if (store.replica()) continue;
+    const auto fresh = is_new(store, config_, number);
+    if (!fresh) return fresh.failure();
+    if (*fresh)
+      return error{v1::ERROR_CODE_WRONG_STATE, "The store of " + name_of(number) + " is empty.",
+                   "Start the node once, or run fairlead cluster join if other nodes hold the shard."};
+    if (auto whole = check_whole(store, config_, number); !whole.ok()) return whole;
+    alone.push_back(i);
+  }
+  if (alone.empty())
+    return error{v1::ERROR_CODE_WRONG_STATE, "No shard lives on node " + config_.name + " alone: others can join them already.",
+                 "Run fairlead cluster join on the other nodes."};
+  for (const auto place : alone) {
+    const auto id = new_id();
+    v1::ShardNodes nodes;
+    *nodes.add_nodes() = me(id);
+    if (auto begun = be_only_replica(stores_->at(place), id, std::move(nodes)); !begun.ok()) return begun;
+  }
+  return nothing{};
+}
+
+result<std::vector<v1::ShardNodesRequest>> replicas_to_be::ask_to_join() {
+  if (config_.peers.empty())
+    return error{v1::ERROR_CODE_WRONG_STATE, "The node file of " + config_.name + " names no other node.",
+                 "List at least one node that holds the shard under node.peers."};
+  std::vector<v1::ShardNodesRequest> out;
+  for (std::size_t i = 0; i < stores_->size(); ++i) {
+    auto& store = stores_->at(i);
+    const auto number = config_.shards_here[i];
+    const auto fresh = is_new(store, config_, number);
+    if (!fresh) return fresh.failure();
+    const bool has_joined = store.replica() && store.replica()->members.empty();
+    if (store.replica() && !has_joined) {
+      ids_.push_back(store.replica()->id);
+      continue;  // it holds the shard already
+    }
+    if (!*fresh)
+      return error{v1::ERROR_CODE_WRONG_STATE, "The store of " + name_of(number) + " in " + stores_->directory(i) + " holds data already.",
+                   "Give the node an empty folder; the shard comes from the other nodes."};
+    ids_.push_back(has_joined ? store.replica()->id : new_id());
+    auto& one = out.emplace_back();
+    one.set_shard(number);
+    one.set_verb(v1::ShardNodesRequest::JOIN);
+    *one.mutable_node() = me(ids_.back());
+    one.set_cluster(config_.cluster);
+    one.set_shard_count(config_.shard_count);
+  }
+  if (out.empty())
+    return error{v1::ERROR_CODE_WRONG_STATE, "Node " + config_.name + " holds all its shards together with others already.",
+                 "Start the node."};
+  return out;
+}
+
+status replicas_to_be::join() {
+  for (std::size_t i = 0; i < stores_->size(); ++i)
+    if (!stores_->at(i).replica())
+      if (auto joined = stores_->at(i).be_replica(ids_[i]); !joined.ok()) return joined;
+  return nothing{};
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Nodes come and go under load: a shard that has lived on one node gets two more by `fairlead cluster init` and `join`, with node files that name
+no replicas. Then a node leaves and comes back with an empty folder, again and again, the one that leads too, while nodes are killed. Judged by
+the services' records and the client's history. What is refused is tried first.
+
+    tests/scenarios/replicated_members.py [--changes N] [--seed N]
+"""
+
+import argparse
+import random
+import re
+import shutil
+import time
+
+import harness
+import node_file
+import replicated_nodes
+from harness import expect, fairlead, wait_until
+from replicated_load import load
+from replicated_nodes import NAMES, pause
+
+NAMED = re.compile(r"^ +replicas:.*\n", re.M)
+LEAVES_WITHIN_SECONDS = 60
+
+
+class joining(replicated_nodes.trio):
+    """No node file says which nodes hold the shard. At first it is on n1 alone."""
+
+    def __init__(self, box, service_ports, settings=None):
+        super().__init__(box, service_ports, settings=settings)
+        for name in NAMES:
+            file = self.file(name)
+            file.write_text(NAMED.sub("", file.read_text(encoding="utf-8")), encoding="utf-8")
+
+    def file(self, name):
+        return self.folder / f"{name}.yaml"
+
+    def start(self, seconds=30):
+        self.nodes["n1"].launch()
+        return self.wait_for_leader(seconds)
+
+    def init(self, name):
+        return fairlead("cluster", "init", "--config", self.file(name))
+
+    def join(self, name, through, config=None):
+        return fairlead("cluster", "join", self.nodes[through].address, "--config", config or self.file(name), "--reason", "a scenario")
+
+    def holders(self):
+        """The nodes that hold the shard, and which of them vote, as the leader says; None: nobody says it."""
+        known = self.replication()
+        if known is None or known["role"] != "leader":
+            return None
+        votes = {known["leader"]} | {one["node"] for one in known["replicas"] if one["votes"]}
+        return set(known["nodes"]), votes, {one["node"] for one in known["replicas"]} | {known["leader"]}
+
+
+def run():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--changes", type=int, default=4, help="nodes that leave and join again, once there are three")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--keep", help="leave everything in this folder")
+    options = parser.parse_args()
+    print(f"--seed {options.seed} makes the same dice", flush=True)
+    dice = random.Random(options.seed)
+    with harness.sandbox("replicated_members", options.keep) as box:
+        working = load(box, options.seed, lambda ports: joining(box, ports, settings=replicated_nodes.LAN))
+        grow(working)
+        refused(working)
+        for number in range(options.changes):
+            working.wait_for_work(f"change {number + 1}")
+            pause(dice.uniform(0, 0.5), working.look)
+            change(working, dice, kill=number % 2 == 1)
+        working.finish()
+        print(f"{2 * options.changes + 2} changes of nodes\n{working.client.acknowledged} orders acknowledged, {working.services.arrivals} requests",
+              flush=True)
+        working.nodes.end()
+        return working.judge(options.changes)
+
+
+def done_well(done, what):
+    expect(done.returncode == 0, f"{what}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def refuses(done, words, what):
+    expect(done.returncode != 0 and words in done.stderr, f"{what} is not refused with `{words}`: {done.stdout}{done.stderr}")
+
+
+def grow(working):
+    """From one node to three."""
+    whole, client = working.nodes, working.client
+    working.wait_for_work("start as the first of several")
+    refuses(whole.join("n2", "n1"), "alone", "a node that joins a shard which lives on one node")
+    refuses(whole.init("n1"), "n1", "an init of a node that runs")
+    expect(whole.nodes["n1"].end()[0] == 0, "n1 does not end in order")
+    refuses(whole.init("n2"), "empty", "an init of an empty store")
+    refuses(whole.join("n1", "n2"), "holds data", "a join with a store that holds data")
+    done_well(whole.init("n1"), "n1 becomes the first of several")
+    refuses(whole.init("n1"), "others can join", "a second init")
+    since = time.monotonic()
+    whole.nodes["n1"].launch()
+    known = client.acknowledged
+    wait_until(lambda: working.look() or client.acknowledged > known, 20, "orders are taken by n1 as the first of several")
+    taken = time.monotonic() - since
+    for name in ("n2", "n3"):
+        bad_joins(whole, name)
+        expect("Start the node" in done_well(whole.join(name, "n1"), f"{name} joins"), "what to do next is not said")
+        done_well(whole.join(name, "n1"), f"{name} joins, asked a second time")
+    # Two nodes have one vote: the second node alone makes nothing safer.
+    for name in ("n2", "n3"):
+        whole.nodes[name].launch()
+    wait_until(lambda: working.look() or whole.whole(), 60, "all three vote", every=0.1)
+    print(f"n1 took orders again {taken:.1f} s after its start, and all three voted after {time.monotonic() - since:.1f} s", flush=True)
+
+
+def bad_joins(whole, name):
+    stranger = node_file.derive(whole.file(name), whole.folder / f"{name}-stranger.yaml", settings={"node.cluster": "others"})
+    refuses(whole.join(name, "n1", stranger), "cluster others", "a node of another cluster")
+    counts = node_file.derive(whole.file(name), whole.folder / f"{name}-counts.yaml", settings={"shards.count": 2, "shards.here": "[1]"})
+    refuses(whole.join(name, "n1", counts), "shards", "a node that takes the cluster to have another number of shards")
+    # A refused join leaves the store as it was.
+    shutil.rmtree(whole.folder / name, ignore_errors=True)
+
+
+def refused(working):
+    """What must not be done to three nodes that run."""
+    whole = working.nodes
+    refuses(fairlead("cluster", "leave", "n9", node=whole.address), "n9", "a node that holds nothing")
+    full = whole.folder / "full.yaml"
+    node_file.derive(whole.file("n3"), full, settings={"node.name": "n4"})
+    refuses(whole.join("n4", "n1", full), "n3", "a join with the store of a node that runs")
+    leader = whole.wait_for_leader()
+    gone, other = [name for name in NAMES if name != leader]
+    whole.nodes[gone].kill()
+    wait_until(lambda: working.look() or (whole.replication() or {}).get("may_lose_nodes") == 0, 20, f"the leader misses {gone}", every=0.1)
+    refuses(fairlead("cluster", "leave", other, node=whole.address), "cannot do without", f"{other} while {gone} is down")
+    refuses(whole.join(gone, leader), "already", "a second join")
+    whole.nodes[gone].launch()
+    wait_until(lambda: working.look() or whole.whole(), 60, f"{gone} is back", every=0.1)
+
+
+def change(working, dice, kill):
+    """One node leaves, and joins again with an empty folder. With `kill` one is killed meanwhile."""
+    whole, look = working.nodes, working.look
+    leader = whole.wait_for_leader()
+    name = leader if dice.random() < 0.5 else dice.choice(NAMES)
+    others = [other for other in NAMES if other != name]
+    since = time.monotonic()
+
+    def asked(*command):
+        # Who leads may change under the command; it can be repeated.
+        done = fairlead(*command, node=whole.address)
+        return done if done.returncode == 0 else None
+    wait_until(lambda: look() or asked("cluster", "leave", name), 30, f"{name} is to leave", every=0.2)
+    if kill:
+        whole.nodes[dice.choice(others)].kill()
+        pause(dice.uniform(0, 1), look)
+        for node in whole.nodes.values():
+            if node.process.poll() is not None:
+                node.launch()
+
+    def has_left():
+        known = whole.holders()
+        return known is not None and known[0] == known[2] == set(others) and len(known[1]) == 1  # of two nodes one votes
+    wait_until(lambda: look() or has_left(), LEAVES_WITHIN_SECONDS, f"{name} has left", every=0.1)
+    left = time.monotonic() - since
+    expect(whole.nodes[name].end()[0] == 0, f"{name} does not end in order: {whole.nodes[name].last_words()}")
+    shutil.rmtree(whole.folder / name)
+    since = time.monotonic()
+    # A folder that was lost is another node of the same name.
+    wait_until(lambda: look() or asked("node", "forget", name), 30, f"{name} is forgotten", every=0.2)
+    wait_until(lambda: look() or whole.join(name, dice.choice(others)).returncode == 0, 30, f"{name} joins again", every=0.2)
+    whole.nodes[name].launch()
+    wait_until(lambda: look() or whole.whole(), 60, f"{name} votes again", every=0.1)
+    print(f"{name}{', which led,' if name == leader else ''} left in {left:.1f} s{', one was killed,' if kill else ''} and voted again after "
+          f"{time.monotonic() - since:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    harness.main(run)

@@ -1,0 +1,121 @@
+// Nodes that are to hold the shard come and go.
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/core/cluster/shard_nodes.hpp"
+#include "store/rows/node_rows.hpp"
+#include "tests/simulation/node/home.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+constexpr auto ask_again_us = 200 * millisecond;
+
+}  // namespace
+
+/// The places with which the shard begins.
+std::vector<std::size_t> home::first_places() const {
+  std::vector<std::size_t> out;
+  for (std::size_t place = 0; place < begins_with_; ++place) out.push_back(place);
+  return out;
+}
+
+/// By what is committed: the places that are to hold the shard; of those that leave it none.
+std::vector<std::size_t> home::wanted_places() const {
+  const auto row = store::nodes_in(*shows_most().reads().read());
+  if (!row) return first_places();
+  std::vector<std::size_t> out;
+  for (std::size_t place = 0; place < replicas_; ++place)
+    if (const auto* const one = core::find_node(*row, name_of(place)); one != nullptr && !one->leaves()) out.push_back(place);
+  return out;
+}
+
+bool home::is_wanted(const node& which) const {
+  const auto all = wanted_places();
+  return std::find(all.begin(), all.end(), which.place()) != all.end();
+}
+
+/// Each node that is to hold the shard has a member, which votes if the votes are odd in number with it, and nobody else is one.
+bool home::all_vote() const {
+  const auto* const known = leader();
+  if (known == nullptr) return false;
+  const auto row = store::nodes_in(*known->reads().read());
+  if (!row || std::any_of(row->nodes().begin(), row->nodes().end(), [](const auto& one) { return one.leaves(); })) return false;
+  const auto members = known->members();
+  std::vector<raft::replica_id> wanted, now = members.voters;
+  for (const auto place : wanted_places()) wanted.push_back(ids_[place]);
+  const auto votes = now.size();
+  now.insert(now.end(), members.standbys.begin(), members.standbys.end());
+  std::sort(now.begin(), now.end());
+  std::sort(wanted.begin(), wanted.end());
+  return now == wanted && votes == wanted.size() - (wanted.size() % 2 == 0 ? 1 : 0);
+}
+
+/// One of them is to hold the shard, too, or no longer.
+void home::change_nodes() {
+  if (!changes_.empty()) return;
+  const auto all = wanted_places();
+  auto* which = nodes_[world_.replicas.below(replicas_)].get();
+  if (world_.replicas.chance(300))
+    if (auto* const known = leader()) which = known;
+  const bool joins = std::find(all.begin(), all.end(), which->place()) == all.end();
+  if (joins) {
+    // What it once held, it does not bring along.
+    const auto* const known = leader();
+    if (known == nullptr || known == which) return;
+    auto born = settings_of(which->place());
+    born.born_with = known->members();
+    if (born.born_with.has(born.self)) return;
+    born.self = ids_[which->place()] += replicas_;
+    which->lose_disk(born);
+  }
+  v1::ShardNodesRequest what;
+  what.set_verb(joins ? v1::ShardNodesRequest::JOIN : v1::ShardNodesRequest::LEAVE);
+  what.mutable_node()->set_name(which->name());
+  what.mutable_node()->set_replica(ids_[which->place()]);
+  world_.count(joins ? "nodes that are to join" : "nodes that are to leave");
+  world_.tell("fate", which->name(), 0, [&] { return std::string{joins ? "is to join" : "is to leave"}; });
+  changes_.push_back({which->place(), std::move(what)});
+  ask_for_change();
+}
+
+/// Whoever takes it for the leader's asks until there is an answer.
+void home::ask_for_change() {
+  if (changes_.empty()) return;
+  world_.after(ask_again_us, [this] { ask_for_change(); });
+  auto* const to = asked();
+  if (to == nullptr) return;
+  to->when_awake([this, to] {
+    if (changes_.empty()) return;
+    const auto& now = changes_.front();
+    const bool joins = now.what.verb() == v1::ShardNodesRequest::JOIN;
+    // Its disk was lost meanwhile, and what has joined is another store.
+    const bool outdated = joins && now.what.node().replica() != ids_[now.place];
+    const auto answer = outdated ? result<std::optional<v1::ShardNodes>>{invalid("outdated")} : to->change_nodes(now.what);
+    if (answer.ok() ? !*answer : answer.failure().code == v1::ERROR_CODE_UNAVAILABLE) return;
+    if (answer.ok()) {
+      world_.count(joins ? "nodes that joined" : "nodes that left");
+      promised_[now.place] = joins;
+    } else {
+      world_.count("changes of nodes refused");
+      // It may have been made all the same, when an answer before was lost with the node that gave it.
+      promised_.erase(now.place);
+    }
+    changes_.clear();
+  });
+}
+
+/// What an operator was told of the nodes holds.
+void home::judge_nodes() const {
+  const auto all = wanted_places();
+  for (const auto& [place, holds] : promised_) {
+    world_.judges("nodes_differ");
+    if ((std::find(all.begin(), all.end(), place) != all.end()) != holds)
+      world::broken("nodes_differ",
+                    name_of(place) + (holds ? " has joined, and is none of the nodes" : " has left, and is one of the nodes"));
+  }
+}
+
+}  // namespace fairlead::simulation
