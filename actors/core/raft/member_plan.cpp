@@ -80,6 +80,12 @@ class planner {
                        [&](replica_id id) { return id != standby && is_of_a_node(id) && !leaves(id) && follows(id); });
   }
 
+  /// A node that is to have a vote, and gets what the shard has.
+  bool one_comes() const {
+    return std::any_of(of_nodes_.begin(), of_nodes_.end(),
+                       [&](const auto& one) { return one.present && !one.leaves && !now_.votes(one.id); });
+  }
+
   std::optional<members> give_a_vote(replica_id standby) const {
     const auto votes = staying_voters();
     if (votes >= wanted_voters()) {
@@ -94,8 +100,10 @@ class planner {
 
   /// From one that leaves, or where there are too many votes for the nodes.
   std::optional<members> take_a_vote() const {
+    // The one that leaves keeps its vote until another has it: without it the shard may outlive the loss of fewer nodes.
+    const bool wait = staying_voters() < wanted_voters() && one_comes();
     for (const auto id : now_.voters)
-      if (id != self_ && leaves(id))
+      if (!wait && id != self_ && leaves(id))
         if (auto out = if_it_can_decide(without_voter(id))) return out;
     if (staying_voters() <= wanted_voters()) return std::nullopt;
     if (const auto lost = longest_lost(now_.voters)) return if_it_can_decide(without_voter(*lost));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/raft/member_plan.hpp"
 #include "actors/replication/wire.hpp"
 
 namespace fairlead::simulation {
@@ -361,10 +362,13 @@ void home::drain_one() {
 }
 
 /// A minority of those that vote may be lost: with two of three nobody would have what both have confirmed. Which they are a majority has to know.
+/// Nor while votes are given or taken, because nodes come or go: a change that was decided before the loss is seen may leave two voters.
 bool home::lose_disk(node& which) {
   const auto* const known = leader();
-  if (known == nullptr) return false;
+  if (known == nullptr || !changes_.empty() || has_leaving()) return false;
   const auto now = known->members();
+  const auto votes = raft::votes_of(wanted_places().size());
+  if (now.voters.size() != votes && now.voters.size() + 1 != votes) return false;
   std::size_t lost = 0, informed = 0;
   for (const auto id : now.voters) {
     const auto at = static_cast<std::size_t>(id - 1) % replicas_;

@@ -152,6 +152,7 @@ class home final : public agents::shard {
   bool all_vote() const;
   bool lose_disk(node& which);
   std::vector<std::size_t> wanted_places() const;
+  bool has_leaving() const;
   bool is_wanted(const node& which) const;
   void change_nodes();
   void ask_for_change();

@@ -32,6 +32,11 @@ std::vector<std::size_t> home::wanted_places() const {
   return out;
 }
 
+bool home::has_leaving() const {
+  const auto row = store::nodes_in(*shows_most().reads().read());
+  return row && std::any_of(row->nodes().begin(), row->nodes().end(), [](const auto& one) { return one.leaves(); });
+}
+
 bool home::is_wanted(const node& which) const {
   const auto all = wanted_places();
   return std::find(all.begin(), all.end(), which.place()) != all.end();
@@ -41,8 +46,7 @@ bool home::is_wanted(const node& which) const {
 bool home::all_vote() const {
   const auto* const known = leader();
   if (known == nullptr) return false;
-  const auto row = store::nodes_in(*known->reads().read());
-  if (!row || std::any_of(row->nodes().begin(), row->nodes().end(), [](const auto& one) { return one.leaves(); })) return false;
+  if (!store::nodes_in(*known->reads().read()) || has_leaving()) return false;
   const auto members = known->members();
   std::vector<raft::replica_id> wanted, now = members.voters;
   for (const auto place : wanted_places()) wanted.push_back(ids_[place]);
@@ -56,17 +60,23 @@ bool home::all_vote() const {
 /// One of them is to hold the shard, too, or no longer.
 void home::change_nodes() {
   if (!changes_.empty()) return;
+  // What was lost is replaced first: lose_disk().
+  auto* const leads = leader();
+  if (leads == nullptr) return;
+  const auto now = leads->members();
+  auto members = now.voters;
+  members.insert(members.end(), now.standbys.begin(), now.standbys.end());
+  if (std::any_of(members.begin(), members.end(), [this](auto id) { return ids_[static_cast<std::size_t>(id - 1) % replicas_] != id; }))
+    return;
   const auto all = wanted_places();
   auto* which = nodes_[world_.replicas.below(replicas_)].get();
-  if (world_.replicas.chance(300))
-    if (auto* const known = leader()) which = known;
+  if (world_.replicas.chance(300)) which = leads;
   const bool joins = std::find(all.begin(), all.end(), which->place()) == all.end();
   if (joins) {
     // What it once held, it does not bring along.
-    const auto* const known = leader();
-    if (known == nullptr || known == which) return;
+    if (leads == which) return;
     auto born = settings_of(which->place());
-    born.born_with = known->members();
+    born.born_with = leads->members();
     if (born.born_with.has(born.self)) return;
     born.self = ids_[which->place()] += replicas_;
     which->lose_disk(born);

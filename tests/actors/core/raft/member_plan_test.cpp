@@ -140,6 +140,19 @@ TEST_F(member_plan_test, has_no_more_than_five_voters) {
   EXPECT_EQ(next(), std::nullopt);
 }
 
+TEST_F(member_plan_test, leaves_the_vote_with_one_that_leaves_until_another_can_have_it) {
+  others = {{2, true, 0}, {3, true, 0}, {4, false, 0}};
+  of_nodes = {{1, true}, {2, true}, {3, true, true}, {4, true}};
+  EXPECT_EQ(next(), (members{{1, 2, 3}, {4}}));
+  now = *next();
+  EXPECT_EQ(next(), std::nullopt) << "of two voters either would stop the shard";
+  other(4).follows = true;
+  EXPECT_EQ(next(), (members{{1, 2, 3, 4}, {}}));
+  now = {{1, 2, 3}, {}};
+  of_nodes[3].present = false;
+  EXPECT_EQ(next(), (members{{1, 2}, {}})) << "one that was not started may never come";
+}
+
 TEST_F(member_plan_test, takes_the_vote_from_one_that_leaves_and_gives_it_to_the_one_that_stands_by) {
   now = {{1, 2, 3}, {4}};
   others = {{2, true, 0}, {3, false, 500'000}, {4, true, 0}};
