@@ -210,6 +210,8 @@ void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, c
   } else {
     const auto direction = why.direction();
     const auto& past = of({now.id(), index}, direction);
+    // A former leader handed it over, so late that what its agent says of it counts for another: handed_over_late().
+    if (past.attempt < why.attempt() && why.kind() == v1::EVENT_KIND_STEP_FAILED) return;
     const auto said = past.ended == why.attempt() && why.kind() != v1::EVENT_KIND_STEP_EXPIRED && !lost;
     pause = pause_after(step, plan, now, direction, core::attempt_of(record, direction) - past.unbegun, said ? past.retry_after_ms : 0);
     // A process that died is at once taken for dead, also where it had said something that nobody has taken.
