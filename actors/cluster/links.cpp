@@ -58,6 +58,7 @@ links::links(links_options options, links_memory& memory, links_port& world)
     line.since_unix_ms = wall_ms();
     dials_.push_back(std::move(line));
   }
+  for (const auto& one : options_.known) core::learn(memory_.known_claims, one);
   if (memory_.shard_count == 0) memory_.shard_count = options_.me.shard_count();
 }
 
@@ -108,7 +109,7 @@ v1::Hello links::own_hello() const {
 
 core::hello_judgement links::judge(const v1::Hello& you) const {
   const auto me = own_hello();
-  core::hello_view known{me, memory_.shard_count, {}, memory_.seen, memory_.lineages, memory_.names};
+  core::hello_view known{me, memory_.shard_count, {}, memory_.seen, memory_.known_claims, memory_.names};
   for (const auto& [name, one] : nodes_)
     if (one.connected) known.connected.push_back(&one.hello);
   return core::judge_hello(you, known);
@@ -364,7 +365,7 @@ void links::on_claim(const v1::ShardClaim& claim) {
   if (claim.epoch() == 0 && memory_.claims.erase(claim.shard()) == 0) return;
   if (claim.epoch() != 0) {
     memory_.claims[claim.shard()] = claim;
-    learn_lineage(claim);
+    core::learn(memory_.known_claims, claim);
   }
   ++claims_version_;
   greet_all();
@@ -372,17 +373,11 @@ void links::on_claim(const v1::ShardClaim& claim) {
   tick();
 }
 
-void links::learn_lineage(const v1::ShardClaim& claim) {
-  if (!is_set(claim.lineage())) return;
-  auto& latest = memory_.lineages[claim.shard()];
-  if (!is_set(latest) || compare(claim.lineage(), latest) == lineage_order::later) latest = claim.lineage();
-}
-
-/// If a node that may join holds a shard in a later lineage, the holder of the earlier one is disconnected.
+/// If a claim of a node that may join counts more than that of a connected one, the latter is disconnected.
 void links::take_claims(const v1::Hello& you, const core::hello_judgement& judged) {
-  for (const auto& claim : you.shards()) learn_lineage(claim);
+  for (const auto& claim : you.shards()) core::learn(memory_.known_claims, claim);
   for (const auto& earlier : judged.outlived)
-    lose(earlier, "node " + you.node() + " has its shard in a later lineage, after a restore or a new start", true);
+    lose(earlier, "node " + you.node() + " has its shard in a later lineage, or together with others", true);
 }
 
 void links::learn_total(std::uint32_t count) {

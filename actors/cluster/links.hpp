@@ -53,10 +53,10 @@ class links_port {
 
 /// State that survives a crash of the links and their restart.
 struct links_memory {
-  std::map<std::uint32_t, v1::ShardClaim> claims;  // of this node's shards
-  std::map<std::string, std::uint64_t> seen;       // by node_id: highest incarnation
-  std::map<std::string, std::string> names;        // by node name: the node_id last connected under it
-  std::map<std::uint32_t, v1::Lineage> lineages;   // by shard: the latest lineage ever claimed
+  std::map<std::uint32_t, v1::ShardClaim> claims;           // of this node's shards
+  std::map<std::string, std::uint64_t> seen;                // by node_id: highest incarnation
+  std::map<std::string, std::string> names;                 // by node name: the node_id last connected under it
+  std::map<std::uint32_t, core::known_claim> known_claims;  // by shard: what counts most of all that was heard
   std::uint32_t shard_count = 0;
   std::map<std::uint32_t, link_route> told;
   std::map<std::string, std::uint64_t> connects;  // by node name
@@ -66,6 +66,7 @@ struct links_options {
   v1::Hello me;  // without claims: on_claim adds them as shards come up
   std::vector<std::string> peers;
   std::vector<std::uint32_t> shards_here;  // shards expected here, to explain why one is missing
+  std::vector<v1::ShardClaim> known;       // what replicas here know of shards, whoever holds them
   const clock* time = nullptr;
   observer* log = nullptr;
 };
@@ -159,7 +160,6 @@ class links {
   void turned_away(const greeting& whom, const v1::Hello& you, const error& why);
   void learn_total(std::uint32_t count);
   void learn_name(const v1::Hello& you);
-  void learn_lineage(const v1::ShardClaim& claim);
   void take_claims(const v1::Hello& you, const core::hello_judgement& judged);
   void update_routes();
   void release(gateway_token gateway);
