@@ -21,7 +21,7 @@ constexpr command_examples all[] = {
     {"node reload", "\nn1"},
     {"node log-level", "debug\nwarning n2"},
     {"cluster status", "\n--node n1:7100,n2:7100,n3:7100"},
-    {"cluster init", "--config /etc/fairlead/n1.yaml"},
+    {"cluster init", "--node 127.0.0.1:7220"},
     {"cluster join", "10.0.0.1:7100 --config /etc/fairlead/n2.yaml"},
     {"cluster leave", "n3 --reason 'its machine is gone'"},
     {"cluster recover", "/var/lib/fairlead/n1 --compare /mnt/n2\n/var/lib/fairlead/n1 --accept-loss"},

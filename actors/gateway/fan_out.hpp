@@ -49,7 +49,7 @@ class gateway_asks {
     using reply = reply_of<Request>;
     if constexpr (is_read<Request>) {
       // What another leader has committed is not in this store: nothing is said of it before a majority has said that there is none.
-      if (desk.replica) return ask_confirmed(desk, std::move(what), limit, std::move(then));
+      if (desk.is_of_several()) return ask_confirmed(desk, std::move(what), limit, std::move(then));
       answer_here(desk, std::move(what), limit, std::move(then));
     } else if constexpr (std::is_same_v<Request, v1::StatusRequest>) {
       auto described = [this, at = &desk, then = std::move(then)](reply answer) {

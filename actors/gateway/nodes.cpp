@@ -67,7 +67,7 @@ void gateway_shell::complete_status(const std::shared_ptr<status_round>& round) 
   // A replica here knows its store, and without an answer of the shard's leader something of the shard.
   for (auto& line : *reply.mutable_shards()) {
     const auto* const desk = routes_.desk(line.shard());
-    if (desk == nullptr || !desk->replica || !desk->describe) continue;
+    if (desk == nullptr || !desk->is_of_several() || !desk->describe) continue;
     v1::ShardStatus own;
     desk->describe(own);
     if (!reply.has_store()) *reply.mutable_store() = own.store();
@@ -207,9 +207,8 @@ caf::result<v1::ShardNodesReply> gateway_shell::answer(v1::ShardNodesRequest& wh
   else if (what.shard() >= routes_.count())
     why = error{v1::ERROR_CODE_NOT_FOUND, "there is no " + where + ": the cluster has " + std::to_string(routes_.count()) + " shards",
                 "fairlead cluster status lists them"};
-  else if (const auto* const desk = routes_.here(what.shard()); desk != nullptr && !desk->replica)
-    why = error{v1::ERROR_CODE_WRONG_STATE, where + " lives on node " + setup_.node + " alone",
-                "stop that node, run fairlead cluster init there, and start it again"};
+  else if (const auto* const desk = routes_.here(what.shard()); desk != nullptr && !desk->is_of_several())
+    why = error{v1::ERROR_CODE_WRONG_STATE, where + " lives on node " + setup_.node + " alone", "run fairlead cluster init on that node"};
   else if (what.passed_on() && routes_.here(what.shard()) == nullptr)
     why = routes_.led_elsewhere(what.shard());
   if (why) return refusal<v1::ShardNodesReply>(*why);

@@ -30,14 +30,14 @@ const shard_desk* gateway_routes::desk(std::uint32_t shard) const {
 
 const shard_desk* gateway_routes::here(std::uint32_t shard) const {
   const auto* const found = desk(shard);
-  if (found == nullptr || !found->replica) return found;
+  if (found == nullptr || !found->is_of_several()) return found;
   const auto route = routes_.find(shard);
   return route != routes_.end() && route->second.via && route->second.node == node_ ? found : nullptr;
 }
 
 replica_actor gateway_routes::replica_here(std::uint32_t shard) const {
   const auto* const found = desk(shard);
-  return found == nullptr ? replica_actor{} : found->replica;
+  return found == nullptr || !found->is_of_several() ? replica_actor{} : found->replica;
 }
 
 caf::strong_actor_ptr gateway_routes::there(std::uint32_t shard) const {

@@ -115,9 +115,10 @@ class gateway_shell {
   caf::result<reply_of<Request>> at(std::uint32_t shard, Request& what, duration limit) {
     const auto* desk = routes_.here(shard);
     if constexpr (row_of<Request>::by == answered_by::store) {
-      if (desk != nullptr && !desk->replica) return read_here(*desk, what, setup_.time->now());
+      if (desk != nullptr && !desk->is_of_several()) return read_here(*desk, what, setup_.time->now());
     } else if constexpr (!std::is_same_v<Request, v1::StatusRequest> && !std::is_same_v<Request, v1::DoctorRequest>) {
-      if (desk != nullptr && (!desk->replica || !is_read<Request>)) return self_->delegate(handler_here<Request>(*desk), std::move(what));
+      if (desk != nullptr && (!desk->is_of_several() || !is_read<Request>))
+        return self_->delegate(handler_here<Request>(*desk), std::move(what));
     }
     auto promise = self_->make_response_promise<reply_of<Request>>();
     asks_.ask(shard, std::move(what), limit, deliver_to(promise));

@@ -16,6 +16,7 @@ namespace {
 
 constexpr duration stop_limit = std::chrono::seconds{5};
 constexpr duration look_again_after{20};
+constexpr auto path_of_shards = "node/shards";
 constexpr duration leads_move_within = std::chrono::seconds{2};
 
 template <class Handle>
@@ -55,6 +56,7 @@ node_tree::node_tree(world in, node_tree_options options)
       doctor_(*world_.system),
       steward_(*world_.system),
       agents_guardian_(*world_.system),
+      shards_guardian_(*world_.system),
       started_at_unix_ms_(to_unix_ms(world_.time->now())) {}
 
 result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options options, std::vector<shard_part> shards) {
@@ -72,6 +74,7 @@ result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options 
     shard::world of;
     of.guards = out->guards_;
     of.store = part.store;
+    of.commits = part.commits;
     of.seat = part.seat;
     of.links = out->links_.as<links_actor>();
     of.archives = std::move(part.archives);
@@ -84,9 +87,11 @@ result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options 
     of.on_epoch = [self](const v1::ShardClaim& claim) { caf::anon_send(self->links_.as<links_actor>(), claim); };
     part.options.shard_count = out->options_.who.shard_count();
     out->shards_.push_back(std::make_unique<shard>(std::move(of), std::move(part.options)));
-    shards_branch.children.push_back(out->shards_.back()->branch("node/shards"));
+    shards_branch.children.push_back(out->shards_.back()->branch(path_of_shards));
   }
-  root.children.push_back(guardian_child(out->guards_, "node", std::move(shards_branch)));
+  auto all_shards = guardian_child(out->guards_, "node", std::move(shards_branch));
+  all_shards.address = borrowed(out->shards_guardian_);
+  root.children.push_back(std::move(all_shards));
   root.children.push_back(guardian_child(out->guards_, "node", out->network()));
   auto agents = guardian_child(out->guards_, "node", out->agents_branch());
   agents.address = borrowed(out->agents_guardian_);
@@ -101,7 +106,7 @@ result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options 
 node_tree::~node_tree() {
   if (root_) stop_guardian(guards_, root_, stop_limit);
   for (auto& one : shards_) one->shut_down();
-  for (auto* address : {&gateway_, &links_, &deployer_, &doctor_, &steward_, &agents_guardian_}) address->close();
+  for (auto* address : {&gateway_, &links_, &deployer_, &doctor_, &steward_, &agents_guardian_, &shards_guardian_}) address->close();
 }
 
 // ---- network and desk ----
@@ -111,6 +116,8 @@ guardian_spec node_tree::network() {
   setup.options.me = options_.who;
   setup.options.me.clear_shards();
   for (const auto& claim : options_.who.shards()) setup.options.shards_here.push_back(claim.shard());
+  for (const auto& one : shards_)
+    if (auto known = one->known()) setup.options.known.push_back(std::move(*known));
   setup.options.peers = options_.peers;
   setup.options.time = world_.time;
   setup.options.log = world_.log;
@@ -212,6 +219,10 @@ v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
         *out.mutable_error() = read.failure().to_proto();
       break;
     }
+    case v1::NODE_VERB_INIT:
+      said("other nodes can join its shards");
+      open_to_others(out);
+      break;
     case v1::NODE_VERB_LOG_LEVEL: {
       if (!world_.log_level) {
         *out.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "this node has no log of its own", ""}.to_proto();
@@ -231,6 +242,24 @@ v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
           error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request has no action for the node", "use a client of the node's release"}.to_proto();
   }
   return out;
+}
+
+/// One shard after the other, each of which stands still for a moment.
+void node_tree::open_to_others(v1::NodeOperateReply& out) {
+  const auto set_error = [&](const error& why) { *out.mutable_error() = why.to_proto(); };
+  if (!world_.open_to_others) return set_error({v1::ERROR_CODE_WRONG_STATE, "the shards of this node cannot be on several nodes", ""});
+  for (const auto& one : shards_) {
+    if (!one->lives_here_alone()) continue;
+    const auto opened =
+        one->open_to_others(shards_guardian_.as<guardian_actor>(), path_of_shards, [&] { return world_.open_to_others(one->number()); });
+    if (!opened.ok()) return set_error(opened.failure());
+    out.add_shards(one->number());
+  }
+  if (out.shards().empty())
+    set_error({v1::ERROR_CODE_WRONG_STATE,
+               shards_.empty() ? "node " + options_.who.node() + " holds no shard"
+                               : "no shard lives on node " + options_.who.node() + " alone: others can join them already",
+               shards_.empty() ? "ask a node that does" : "run fairlead cluster join on the other nodes"});
 }
 
 /// How many shards it still leads after a while, which is long enough for another node to take over.

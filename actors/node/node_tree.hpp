@@ -37,8 +37,9 @@ struct node_tree_options {
 class node_tree {
  public:
   struct shard_part {
-    store::store* store = nullptr;
-    replica_seat* seat = nullptr;              // null: the shard lives on this node alone
+    store::store* store = nullptr;             // for readers
+    store::store* commits = nullptr;           // takes the commits while the shard lives on this node alone
+    replica_seat* seat = nullptr;              // null: it does
     std::shared_ptr<store::archive> archives;  // of the store
     std::string store_id;
     v1::Lineage lineage;  // of the store
@@ -60,6 +61,8 @@ class node_tree {
     std::function<result<std::uint64_t>()> next_incarnation;
     /// Reads the node file again. From any thread. Empty function: there is no node file.
     std::function<result<v1::NodeReload>()> reload;
+    /// Other nodes can hold a shard that has lived on this node alone. Nothing of it runs meanwhile. From any thread. Errors: those of the store.
+    std::function<result<replica_seat*>(std::uint32_t shard)> open_to_others;
     /// Sets the level and returns the former one; empty `level`: only returns it. From any thread. Empty function: there is no log to set.
     std::function<result<std::string>(const std::string& level)> log_level;
   };
@@ -129,6 +132,7 @@ class node_tree {
   /// `on`: all agents finish their attempts and take no more; else they take work again. Returns the number of attempts that they hold.
   std::uint32_t drain_agents(bool on);
   std::uint32_t decline_leads(bool on);
+  void open_to_others(v1::NodeOperateReply& out);
   bool drain_shards(std::chrono::steady_clock::time_point until);
 
   world world_;
@@ -141,6 +145,7 @@ class node_tree {
   stable_address doctor_;
   stable_address steward_;
   stable_address agents_guardian_;
+  stable_address shards_guardian_;
   std::vector<std::unique_ptr<shard>> shards_;
   mutable std::mutex places_guard_;
   std::vector<agent_place> places_;  // of the agents, in the order of their start

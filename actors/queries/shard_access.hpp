@@ -1,6 +1,7 @@
 #pragma once
 // The gateway's access to a shard of its own node. The addresses stay the same when the actors behind them restart.
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,12 +17,15 @@ struct shard_desk {
   std::string store_id;
   const store::store* reads = nullptr;
   std::shared_ptr<store::archive> archives;
-  /// Null: the shard lives on this node alone. Else it is here only while this node leads it.
-  replica_actor replica;
+  /// Whether other nodes hold the shard, too, or may: then it is here only while this node leads it. Null: they never do.
+  const std::atomic<bool>* several = nullptr;
+  replica_actor replica;  // of such a shard
   scheduler_actor scheduler;
   replies_actor replies;
   /// Adds facts that only the node knows: the store's path and counters, and the commits. From any thread.
   std::function<void(v1::ShardStatus&)> describe;
+
+  bool is_of_several() const { return several != nullptr && *several; }
 };
 
 }  // namespace fairlead

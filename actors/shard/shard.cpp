@@ -19,6 +19,7 @@ namespace fairlead {
 namespace {
 
 constexpr std::size_t waiting_at_most = 100'000;
+constexpr duration branch_start_limit = std::chrono::seconds{10};
 
 const core::declarative_engine& declarative() {
   static const core::declarative_engine engine;
@@ -44,9 +45,11 @@ child_spec child(std::string id, child_factory start, stable_address* address = 
 shard::shard(world in, shard_options options)
     : world_(std::move(in)),
       options_(std::move(options)),
+      seat_(world_.seat),
+      several_(world_.seat != nullptr),
       // Where another replica may lead nobody waits for this one: requests are refused, and asked elsewhere.
-      scheduler_(*world_.guards.system, world_.seat != nullptr ? 0 : waiting_at_most),
-      replies_(*world_.guards.system, world_.seat != nullptr ? 0 : waiting_at_most),
+      scheduler_(*world_.guards.system, several_ ? 0 : waiting_at_most),
+      replies_(*world_.guards.system, several_ ? 0 : waiting_at_most),
       guardian_(*world_.guards.system),
       replica_(*world_.guards.system),
       leadership_(*world_.guards.system),
@@ -69,22 +72,23 @@ shard_desk shard::desk() const {
   out.store_id = world_.store_id;
   out.reads = world_.store;
   out.archives = world_.archives;
-  out.replica = replica();
+  out.several = &several_;
+  out.replica = replica_.as<replica_actor>();
   out.scheduler = scheduler_.as<scheduler_actor>();
   out.replies = replies_.as<replies_actor>();
   out.describe = [this](v1::ShardStatus& status) {
     if (world_.describe_store) world_.describe_store(*status.mutable_store());
     *status.mutable_commits() = commits_.to_proto();
-    if (world_.seat == nullptr) return;
-    *status.mutable_replication() = world_.seat->describe();
+    if (lives_here_alone()) return;
+    *status.mutable_replication() = seat()->describe();
     status.mutable_store()->set_shard_time_ahead_ms(status.replication().clock_ahead_ms());
   };
   return out;
 }
 
 result<std::uint64_t> shard::begin_epoch() {
-  if (world_.seat == nullptr) return world_.store->raise_epoch();
-  auto epoch = world_.seat->consensus()->raise_epoch();
+  if (lives_here_alone()) return world_.commits->raise_epoch();
+  auto epoch = seat()->consensus()->raise_epoch();
   // What it has written may have to be sent or told.
   caf::anon_send(replica_.as<replica_actor>(), flush_atom_v);
   // A replica that has stopped leading meanwhile drops whatever this Scheduler commits, and the branch is about to be stopped.
@@ -97,10 +101,10 @@ v1::ShardClaim shard::claim() const {
   out.set_shard(options_.shard);
   out.set_store_id(world_.store_id);
   *out.mutable_lineage() = world_.lineage;
-  if (world_.seat == nullptr) return out;
+  if (lives_here_alone()) return out;
   out.set_replicated(true);
-  // A shard that is led has begun, so both are there.
-  auto& own = world_.seat->own();
+  // Of a shard that has begun both are there.
+  auto& own = seat()->own();
   if (const auto id = own.known_shard(options_.shard, options_.shard_count)) out.set_store_id(*id);
   if (const auto lineage = own.claim_lineage({})) *out.mutable_lineage() = *lineage;
   return out;
@@ -127,9 +131,9 @@ result<caf::strong_actor_ptr> shard::start_scheduler() {
   setup.limits.lineage = claimed.lineage();
   setup.faults = options_.faults;
   setup.replica = replica();
-  if (world_.seat != nullptr) {
+  if (!lives_here_alone()) {
     setup.commits = replica_.as<commit_actor>();
-    setup.replication = [seat = world_.seat] { return seat->describe(); };
+    setup.replication = [seat = seat()] { return seat->describe(); };
   } else {
     setup.commits = store_now_;
   }
@@ -154,9 +158,9 @@ guardian_spec shard::core(const std::shared_ptr<stable_address>& inside) {
   out.id = "core";
   out.policy.strategy = core::restart_strategy::one_for_all;
   auto& system = *world_.guards.system;
-  if (world_.seat == nullptr) {
+  if (lives_here_alone()) {
     out.children.push_back(child("store", [this, &system]() -> result<caf::strong_actor_ptr> {
-      store_now_ = system.spawn<caf::detached>(run_store, world_.store, world_.on_fatal, &commits_);
+      store_now_ = system.spawn<caf::detached>(run_store, world_.commits, world_.on_fatal, &commits_);
       return pointer(store_now_);
     }));
   }
@@ -203,10 +207,13 @@ child_spec shard::alert_child(const scheduler_actor& scheduler) {
 
 /// A child behind an address. In a branch that comes and goes with leadership the guardian would close the address with the branch.
 child_spec shard::led_child(std::string id, child_factory start, stable_address* address) {
-  if (world_.seat == nullptr) return child(std::move(id), std::move(start), address);
+  if (lives_here_alone()) return child(std::move(id), std::move(start), address);
   return child(std::move(id), [start = std::move(start), address]() -> result<caf::strong_actor_ptr> {
     auto out = start();
-    if (out) address->lead_to(*out);
+    if (!out) return out;
+    address->lead_to(*out);
+    // What has waited since the shard lived here alone is on its way.
+    address->hold_at_most(0);
     return out;
   });
 }
@@ -215,7 +222,7 @@ child_spec shard::led_child(std::string id, child_factory start, stable_address*
 /// What was said under an earlier lead is not for a Scheduler of this one.
 std::vector<child_spec> shard::led_children(const std::string& path) {
   auto& system = *world_.guards.system;
-  const auto inside = world_.seat != nullptr ? std::make_shared<stable_address>(system, waiting_at_most) : nullptr;
+  const auto inside = lives_here_alone() ? nullptr : std::make_shared<stable_address>(system, waiting_at_most);
   const auto scheduler = (inside ? *inside : scheduler_).as<scheduler_actor>();
   std::vector<child_spec> out;
   out.push_back(guardian_child(world_.guards, path, core(inside)));
@@ -251,7 +258,7 @@ child_spec shard::replica_child() {
       "replica",
       [this]() -> result<caf::strong_actor_ptr> {
         replica_setup setup;
-        setup.seat = world_.seat;
+        setup.seat = seat();
         setup.time = world_.guards.time;
         setup.log = world_.guards.log;
         setup.links = world_.links;
@@ -271,7 +278,7 @@ child_spec shard::copies_child() {
       "copies",
       [this]() -> result<caf::strong_actor_ptr> {
         return pointer(world_.guards.system->spawn<caf::detached>(
-            run_copies, copies_setup{world_.seat, world_.archives, world_.guards.log, replica_.as<replica_actor>(), world_.on_fatal}));
+            run_copies, copies_setup{seat(), world_.archives, world_.guards.log, replica_.as<replica_actor>(), world_.on_fatal}));
       },
       &copies_);
 }
@@ -290,7 +297,7 @@ child_spec shard::leadership_child(const std::string& path) {
           auto out = guardian_child(world_.guards, path, std::move(led));
           out.restart = core::restart_kind::temporary;
           out.start = [this, start = std::move(out.start), started = std::move(started)]() -> result<caf::strong_actor_ptr> {
-            world_.seat->begin_lead();
+            seat()->begin_lead();
             auto made = start();
             if (made) started(*made);
             return made;
@@ -314,7 +321,7 @@ child_spec shard::branch(const std::string& parent_path) {
   out.id = std::to_string(options_.shard);
   out.policy.within = std::chrono::minutes{1};
   const auto path = parent_path + "/" + out.id;
-  if (world_.seat != nullptr) {
+  if (!lives_here_alone()) {
     // A replica that starts says anew whether it leads, and with it whoever acts on that.
     out.policy.strategy = core::restart_strategy::one_for_all;
     out.children.push_back(leadership_child(path));
@@ -324,20 +331,64 @@ child_spec shard::branch(const std::string& parent_path) {
     out.children = led_children(path);
   }
   auto whole = guardian_child(world_.guards, parent_path, std::move(out));
-  whole.address = std::shared_ptr<stable_address>{&guardian_, [](stable_address*) {}};
+  if (!lives_here_alone()) {
+    whole.address = std::shared_ptr<stable_address>{&guardian_, [](stable_address*) {}};
+    return whole;
+  }
+  // open_to_others() ends it.
+  whole.may_leave = true;
+  whole.start = [this, start = std::move(whole.start)] {
+    auto started = start();
+    const std::lock_guard lock(branch_guard_);
+    if (started) branch_now_ = *started;
+    return started;
+  };
   return whole;
 }
 
+status shard::open_to_others(const guardian_actor& under, const std::string& parent_path,
+                             const std::function<result<replica_seat*>()>& make) {
+  caf::scoped_actor self{*world_.guards.system};
+  {
+    const std::lock_guard lock(branch_guard_);
+    scheduler_.lead_to(nullptr);
+    replies_.lead_to(nullptr);
+    const auto branch = caf::actor_cast<caf::actor>(std::exchange(branch_now_, nullptr));
+    self->monitor(branch);
+    caf::anon_send_exit(branch, caf::exit_reason::normal);
+  }
+  self->receive([](const caf::down_msg&) {});
+  auto made = make();
+  if (!made) return made.failure();
+  seat_ = *made;
+  several_ = true;
+  status out = nothing{};
+  self->request(under, branch_start_limit, add_child{branch(parent_path)})
+      .receive(
+          [&out](const std::string& failure) {
+            if (!failure.empty()) out = error{v1::ERROR_CODE_UNAVAILABLE, failure, "Start the node again."};
+          },
+          [&out](const caf::error&) {
+            out = error{v1::ERROR_CODE_UNAVAILABLE, "The shard's actors were not started.", "Start the node again."};
+          });
+  return out;
+}
+
+std::optional<v1::ShardClaim> shard::known() const {
+  if (lives_here_alone() || seat()->consensus() == nullptr) return std::nullopt;
+  return claim();
+}
+
 void shard::decline(bool on) {
-  if (world_.seat == nullptr) return;
-  if (const auto told = world_.seat->decline(on); !told) world_.on_fatal(told.failure());
+  if (lives_here_alone()) return;
+  if (const auto told = seat()->decline(on); !told) world_.on_fatal(told.failure());
   caf::anon_send(replica_.as<replica_actor>(), flush_atom_v);
 }
 
 /// Whether another node leads now: else the others would wait for an election timeout, or for what this one has in progress.
 bool shard::hand_over() {
   decline(true);
-  const auto* const it = world_.seat->consensus();
+  const auto* const it = seat()->consensus();
   if (it == nullptr) return true;
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{it->settings().election_ms};
   while (it->view().epoch != 0) {
@@ -348,7 +399,7 @@ bool shard::hand_over() {
 }
 
 bool shard::drain(duration limit) {
-  if (world_.seat != nullptr && hand_over()) return true;
+  if (!lives_here_alone() && hand_over()) return true;
   bool settled = false;
   caf::scoped_actor self{*world_.guards.system};
   self->request(scheduler_.as<scheduler_actor>(), limit, drain_atom_v)

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,9 +44,10 @@ class shard {
  public:
   struct world {
     guardian_world guards;
-    store::store* store = nullptr;
-    replica_seat* seat = nullptr;              // null: the shard lives on this node alone; `store_id` and `lineage` are not set otherwise
-    links_actor links;                         // only for a seat
+    store::store* store = nullptr;    // for readers
+    store::store* commits = nullptr;  // takes the commits while the shard lives on this node alone
+    replica_seat* seat = nullptr;     // null: it does; `store_id` and `lineage` are not set otherwise
+    links_actor links;
     std::shared_ptr<store::archive> archives;  // of the store
     std::string store_id;
     v1::Lineage lineage;  // of the store
@@ -68,8 +70,16 @@ class shard {
 
   shard_desk desk() const;
 
+  std::uint32_t number() const noexcept { return options_.shard; }
+  bool lives_here_alone() const { return seat() == nullptr; }
+  /// Other nodes can hold a shard that lives here alone, from now on. Its branch ends, `make` gives the seat that it goes on with, and branch() is to
+  /// be started again below `under`. Requests wait meanwhile. Blocks. Errors: of `make`, and unavailable: the node is ending.
+  status open_to_others(const guardian_actor& under, const std::string& parent_path, const std::function<result<replica_seat*>()>& make);
+  /// What a replica here knows of the shard, whoever leads it; nullopt: nothing, or the shard lives here alone.
+  std::optional<v1::ShardClaim> known() const;
+
   /// Several nodes hold the shard, and this one leads it.
-  bool leads() const { return world_.seat != nullptr && leads_; }
+  bool leads() const { return !lives_here_alone() && leads_; }
   /// This node is drained, or no longer: another one is to lead the shard, if any can. Does not wait.
   void decline(bool on);
 
@@ -87,10 +97,11 @@ class shard {
   child_spec leadership_child(const std::string& path);
   child_spec replica_child();
   child_spec copies_child();
+  replica_seat* seat() const { return seat_; }
   /// Of what runs where the shard is led.
-  const clock* time() const { return world_.seat != nullptr ? &world_.seat->time() : world_.guards.time; }
+  const clock* time() const { return lives_here_alone() ? world_.guards.time : &seat()->time(); }
   /// null: the shard lives on this node alone.
-  replica_actor replica() const { return world_.seat != nullptr ? replica_.as<replica_actor>() : replica_actor{}; }
+  replica_actor replica() const { return lives_here_alone() ? replica_actor{} : replica_.as<replica_actor>(); }
   child_spec led_child(std::string id, child_factory start, stable_address* address);
   result<std::uint64_t> begin_epoch();
   v1::ShardClaim claim() const;
@@ -100,10 +111,14 @@ class shard {
 
   world world_;
   shard_options options_;
+  std::atomic<replica_seat*> seat_;
+  std::atomic<bool> several_;  // there is a seat
   commit_gauge commits_;
+  std::mutex branch_guard_;
+  caf::strong_actor_ptr branch_now_;  // the guardian of the shard's branch
   stable_address scheduler_;
   stable_address replies_;
-  stable_address guardian_;  // of the shard's branch
+  stable_address guardian_;  // of the shard's branch, with a seat
   stable_address replica_;
   stable_address leadership_;
   stable_address copies_;

@@ -1,5 +1,6 @@
 #include "actors/supervision/stable_address.hpp"
 
+#include <atomic>
 #include <utility>
 
 namespace fairlead {
@@ -63,6 +64,11 @@ class address_proxy final : public caf::monitorable_actor {
     });
   }
 
+  void hold_at_most(std::size_t held_limit) {
+    const std::lock_guard lock{guard_};
+    held_limit_ = held_limit;
+  }
+
   void close() {
     const std::lock_guard leading{leading_};
     std::deque<caf::mailbox_element_ptr> rest;
@@ -92,7 +98,7 @@ class address_proxy final : public caf::monitorable_actor {
     if (target_ && target_->id() == gone) target_ = nullptr;
   }
 
-  const std::size_t held_limit_;
+  std::atomic<std::size_t> held_limit_;
   std::mutex leading_;  // one change of direction at a time; taken before `guard_`
   std::mutex guard_;
   caf::strong_actor_ptr target_;
@@ -115,6 +121,8 @@ stable_address::stable_address(caf::actor_system& system, std::size_t held_limit
 stable_address::~stable_address() { close(); }
 
 void stable_address::lead_to(caf::strong_actor_ptr target) { proxy_of(handle_).lead_to(std::move(target)); }
+
+void stable_address::hold_at_most(std::size_t held_limit) { proxy_of(handle_).hold_at_most(held_limit); }
 
 void stable_address::close() { proxy_of(handle_).close(); }
 

@@ -28,6 +28,8 @@ class stable_address {
 
   /// The actor to which messages go from now on. Null: none at the moment.
   void lead_to(caf::strong_actor_ptr target);
+  /// As of the constructor, from now on. What waits already stays.
+  void hold_at_most(std::size_t held_limit);
   /// For ever: waiting and later messages are answered with an error or dropped. Monitors of the handle are notified.
   void close();
 

@@ -41,10 +41,21 @@ status check_whole(store::journaled_store& store, const node_config& config, std
 }
 
 /// The list replaces whatever the store says of nodes: that may come from a backup.
-status be_only_replica(store::journaled_store& store, std::uint64_t id, v1::ShardNodes nodes) {
+status be_only_replica(store::journaled_store& store, std::uint64_t id, v1::ShardNodes nodes, std::uint64_t term = 0) {
   const auto before = store::nodes_in(*store.read());
   nodes.set_version((before ? before->version() : 0) + 1);
-  return store.be_replica(id, *raft::encode({{id}, {}}), nodes.SerializeAsString());
+  return store.be_replica(id, *raft::encode({{id}, {}}), nodes.SerializeAsString(), term);
+}
+
+/// This node, as the list of a shard's nodes has it.
+v1::ShardNodes::Node node_of(const node_config& config, std::uint64_t replica) {
+  v1::ShardNodes::Node out;
+  out.set_name(config.name);
+  // Others cannot reach a node by an address that means all of its own.
+  if (config.listen.host != "0.0.0.0" && config.listen.host != "::")
+    out.set_address(config.listen.host + ":" + std::to_string(config.listen.port));
+  out.set_replica(replica);
+  return out;
 }
 
 }  // namespace
@@ -69,21 +80,35 @@ status check_replica(store::journaled_store& store, const node_config& config, s
     return *fresh ? status(nothing{}) : check_whole(store, config, number);
   }
   // A store that has joined, or one whose list of nodes is a row of it, needs none in the node file.
-  if (store.replica() && !store.replica()->members.empty() && !store::nodes_in(*store.read()))
+  const bool has_list = store::nodes_in(*store.read()).has_value();
+  if (!store.replica() && has_list) return check_whole(store, config, number);
+  if (store.replica() && !store.replica()->members.empty() && !has_list)
     return error{v1::ERROR_CODE_WRONG_STATE, "The store of " + name_of(number) + " is one of several copies of the shard.",
                  "Name the nodes that hold the others under shards.replicas in the node file."};
   return nothing{};
 }
 
+bool is_of_several(const store::journaled_store& store, const node_config& config) {
+  return !config.shard_nodes.empty() || store.replica() || store::nodes_in(*store.read());
+}
+
+status be_first_of_several(store::journaled_store& store, const node_config& config, std::uint64_t term) {
+  const auto id = new_id();
+  v1::ShardNodes nodes;
+  *nodes.add_nodes() = node_of(config, id);
+  return be_only_replica(store, id, std::move(nodes), term);
+}
+
 result<bool> be_replica(store::journaled_store& store, const node_config& config, std::uint32_t number) {
   if (store.replica()) return false;
-  const auto id = new_id();
   const auto known = store.known_shard(number, config.shard_count);
   if (!known) return known.failure();
-  const bool lived_alone = !known->empty();
-  const auto made = lived_alone ? be_only_replica(store, id, core::shard_nodes_of(config.shard_nodes)) : store.be_replica(id);
+  const bool is_first = !known->empty();
+  auto made = !is_first                    ? store.be_replica(new_id())
+              : config.shard_nodes.empty() ? be_first_of_several(store, config)
+                                           : be_only_replica(store, new_id(), core::shard_nodes_of(config.shard_nodes));
   if (!made.ok()) return made.failure();
-  return lived_alone;
+  return is_first;
 }
 
 result<replicas_to_be> replicas_to_be::open(const node_config& config) {
@@ -96,43 +121,6 @@ result<replicas_to_be> replicas_to_be::open(const node_config& config) {
   auto opened = store::disk_stores::open(stores_of(config));
   if (!opened) return opened.failure();
   return replicas_to_be(config, std::move(*opened));
-}
-
-v1::ShardNodes::Node replicas_to_be::me(std::uint64_t replica) const {
-  v1::ShardNodes::Node out;
-  out.set_name(config_.name);
-  // Others cannot reach a node by an address that means all of its own.
-  if (config_.listen.host != "0.0.0.0" && config_.listen.host != "::")
-    out.set_address(config_.listen.host + ":" + std::to_string(config_.listen.port));
-  out.set_replica(replica);
-  return out;
-}
-
-status replicas_to_be::begin() {
-  // All are looked at before one is changed. Those that an earlier call has changed stay as they are.
-  std::vector<std::size_t> alone;
-  for (std::size_t i = 0; i < stores_->size(); ++i) {
-    auto& store = stores_->at(i);
-    const auto number = config_.shards_here[i];
-    if (store.replica()) continue;
-    const auto fresh = is_new(store, config_, number);
-    if (!fresh) return fresh.failure();
-    if (*fresh)
-      return error{v1::ERROR_CODE_WRONG_STATE, "The store of " + name_of(number) + " is empty.",
-                   "Start the node once, or run fairlead cluster join if other nodes hold the shard."};
-    if (auto whole = check_whole(store, config_, number); !whole.ok()) return whole;
-    alone.push_back(i);
-  }
-  if (alone.empty())
-    return error{v1::ERROR_CODE_WRONG_STATE, "No shard lives on node " + config_.name + " alone: others can join them already.",
-                 "Run fairlead cluster join on the other nodes."};
-  for (const auto place : alone) {
-    const auto id = new_id();
-    v1::ShardNodes nodes;
-    *nodes.add_nodes() = me(id);
-    if (auto begun = be_only_replica(stores_->at(place), id, std::move(nodes)); !begun.ok()) return begun;
-  }
-  return nothing{};
 }
 
 result<std::vector<v1::ShardNodesRequest>> replicas_to_be::ask_to_join() {
@@ -157,7 +145,7 @@ result<std::vector<v1::ShardNodesRequest>> replicas_to_be::ask_to_join() {
     auto& one = out.emplace_back();
     one.set_shard(number);
     one.set_verb(v1::ShardNodesRequest::JOIN);
-    *one.mutable_node() = me(ids_.back());
+    *one.mutable_node() = node_of(config_, ids_.back());
     one.set_cluster(config_.cluster);
     one.set_shard_count(config_.shard_count);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// The stores of a node as copies of shards that other nodes hold, too: what a start makes of them, and `fairlead cluster init` and `join`.
+// The stores of a node as copies of shards that other nodes hold, too: what a start and `fairlead cluster init` and `join` make of them.
 
 #include <cstdint>
 #include <memory>
@@ -19,18 +19,23 @@ store::disk_stores_options stores_of(const node_config& config);
 /// Whether the store can be what the node file says: of this node alone, or one of several copies.
 status check_replica(store::journaled_store& store, const node_config& config, std::uint32_t number);
 
-/// A new store becomes one of several copies, and so does that of a shard which has lived on this node alone: the other nodes get it from here.
-/// True: it was one of the latter.
+/// The node file says that several nodes hold the shard, or the store does, also one that was recovered or restored.
+bool is_of_several(const store::journaled_store& store, const node_config& config);
+
+/// Such a store becomes one of several copies, if it is none yet: a new one gets the shard from the other nodes, or begins it with them; any other
+/// is the first, and the others get the shard from here. True: it is the first.
 result<bool> be_replica(store::journaled_store& store, const node_config& config, std::uint32_t number);
 
-/// The stores of a node that is not running, about to be copies of shards that several nodes can hold.
+/// The store of a shard that has lived on this node alone is the only one of several copies, and others can join. `term`: as of
+/// journaled_store::be_replica().
+status be_first_of_several(store::journaled_store& store, const node_config& config, std::uint64_t term = 0);
+
+/// The stores of a node that is not running, about to be copies of shards that other nodes hold.
 class replicas_to_be {
  public:
   /// Errors: those of disk_stores::open, and wrong_state: the node file or a store does not allow it.
   static result<replicas_to_be> open(const node_config& config);
 
-  /// For the stores of shards that live on this node alone: each is the only copy from now on, and others can join. Errors: wrong_state.
-  status begin();
   /// What each store asks the nodes that hold its shard for. Errors: wrong_state, a store has something.
   result<std::vector<v1::ShardNodesRequest>> ask_to_join();
   /// The new stores are copies from now on, as they have asked for.
@@ -40,8 +45,6 @@ class replicas_to_be {
 
  private:
   replicas_to_be(const node_config& config, std::unique_ptr<store::disk_stores> stores) : config_(config), stores_(std::move(stores)) {}
-  v1::ShardNodes::Node me(std::uint64_t replica) const;
-
   node_config config_;
   std::unique_ptr<store::disk_stores> stores_;
   std::vector<std::uint64_t> ids_;  // of the replicas, as they have asked

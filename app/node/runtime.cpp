@@ -1,5 +1,6 @@
 #include "app/node/runtime.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
@@ -72,6 +73,7 @@ struct node_runtime::state {
   std::unique_ptr<node_identity> identity;
   std::unique_ptr<store::disk_stores> stores;  // of the shards here; null: none
   // Of these shards, in their order: one of the two each.
+  std::mutex of_several;                             // guards these, once the tree runs
   std::vector<std::unique_ptr<replica>> replicas;    // if the shard lives on this node alone
   std::vector<std::unique_ptr<replica_seat>> seats;  // if others hold it, too, or may
   std::optional<expression_pool> expressions;
@@ -122,13 +124,12 @@ struct node_runtime::state {
       const auto boot = store.boot();
       if (!boot) return boot.failure();
       if (const auto kept = identity->at_least(*boot); !kept.ok()) return kept.failure();
-      if (!config.shard_nodes.empty() || store.replica()) {
-        const auto lived_alone = be_replica(store, config, number);
-        if (!lived_alone) return lived_alone.failure();
-        if (*lived_alone)
-          log->on_note(
-              note_level::info, "replica",
-              "shard " + std::to_string(number) + " has lived on this node alone; the other nodes of shards.replicas get it from here");
+      if (is_of_several(store, config)) {
+        const auto is_first = be_replica(store, config, number);
+        if (!is_first) return is_first.failure();
+        if (*is_first)
+          log->on_note(note_level::info, "replica",
+                       "shard " + std::to_string(number) + " goes on from here; other nodes get it from this one");
         seats.push_back(std::make_unique<replica_seat>(store, seat_of(config, number), clock, now_boot_ms));
         replicas.push_back(nullptr);
         who.add_shards()->set_shard(number);
@@ -161,11 +162,22 @@ struct node_runtime::state {
     for (std::size_t i = 0; stores && i < stores->size(); ++i) {
       const auto& claim = who.shards(static_cast<int>(i));
       auto* const seat = seats[i].get();
-      auto* const served = seat != nullptr ? static_cast<store::store*>(&stores->at(i)) : replicas[i].get();
-      out.push_back({served, seat, stores->archives(i), claim.store_id(), claim.lineage(),
+      out.push_back({&stores->at(i), replicas[i].get(), seat, stores->archives(i), claim.store_id(), claim.lineage(),
                      [this, i](v1::StoreStatus& status) { stores->describe(i, status); }, options_of(config, claim.shard())});
     }
     return out;
+  }
+
+  result<replica_seat*> open_to_others(std::uint32_t number) {
+    const std::scoped_lock lock{reloads, of_several};
+    const auto& here = config.shards_here;
+    const auto place = static_cast<std::size_t>(std::find(here.begin(), here.end(), number) - here.begin());
+    auto& store = stores->at(place);
+    const auto term = replicas[place]->view().term;
+    replicas[place].reset();
+    if (auto begun = be_first_of_several(store, config, term); !begun.ok()) return begun.failure();
+    seats[place] = std::make_unique<replica_seat>(store, seat_of(config, number), clock, now_boot_ms);
+    return seats[place].get();
   }
 
   /// Starts the node. The error names what is missing; `code` is set if the error's own exit code does not apply.
@@ -212,6 +224,7 @@ struct node_runtime::state {
     world.on_fatal = [this](const error& why) { die(why); };
     world.on_given_up = [this](const error& why) { given_up(why); };
     world.next_incarnation = [this] { return identity->next_incarnation(); };
+    world.open_to_others = [this](std::uint32_t number) { return open_to_others(number); };
     world.log_level = [this](const std::string& level) { return log->set_level(level); };
     node_tree_options options;
     options.who = who;
@@ -272,6 +285,7 @@ struct node_runtime::state {
   status serve_figures() {
     const auto replicas = [this] {
       std::map<std::uint32_t, v1::ShardStatus> out;
+      const std::lock_guard lock{of_several};
       for (std::size_t i = 0; i < seats.size(); ++i) {
         if (!seats[i]) continue;
         auto& here = out[seats[i]->settings().shard];

@@ -185,8 +185,12 @@ status journaled_store::note_end() {
   return below_.apply(run::of(row)->operations());
 }
 
-status journaled_store::be_replica(std::uint64_t id, const std::string& members, const std::string& nodes) {
+status journaled_store::be_replica(std::uint64_t id, const std::string& members, const std::string& nodes, std::uint64_t term) {
   if (!members.empty()) {
+    if (term > log_.term) {
+      log_.term = term;
+      log_.vote = 0;
+    }
     // It counts, as nobody else has a vote. What the journal says of an earlier log of the shard must not be taken for this one's.
     const auto end = log_end();
     if (auto accepted = accept_log(); !accepted) return accepted;
@@ -201,6 +205,7 @@ status journaled_store::be_replica(std::uint64_t id, const std::string& members,
     if (!noted) return noted.failure();
     last_group_ = *noted;
   }
+  if (!replicated_.exchange(true)) keep_above_ = log_.base_index;
   replica_ = meta::replica_identity{id, members};
   batch rows;
   rows.put(table::meta, keys::meta(meta::replica_row), meta::encode_replica(*replica_));

@@ -55,8 +55,8 @@ class journaled_store final : public restorable {
   const std::optional<meta::replica_identity>& replica() const noexcept { return replica_; }
   /// The store is to be a copy of a shard: a new one, or, with `members` (v1::ShardMembers), that of a shard which has lived on this node alone:
   /// all of its log counts. `nodes`: the row of the nodes that are to hold the shard (v1::ShardNodes); empty: it stays. On return it is durable.
-  /// Before take_log().
-  status be_replica(std::uint64_t id, const std::string& members = {}, const std::string& nodes = {});
+  /// Whoever has taken the log writes no more, and says in which `term` it was; the log can be taken once more.
+  status be_replica(std::uint64_t id, const std::string& members = {}, const std::string& nodes = {}, std::uint64_t term = 0);
   /// The shard begins, with these replicas (v1::ShardMembers), as this shard and of this lineage. On return it is durable. Nothing was written
   /// to the shard yet. `nodes`: as of be_replica().
   status begin_shard(const std::string& members, const meta::shard_identity& shard, const v1::Lineage& lineage,
@@ -90,7 +90,7 @@ class journaled_store final : public restorable {
   /// not before.
   status attach(journal& to);
 
-  /// Hands the log over: from now on only write() and show() change anything. Once, after attach().
+  /// Hands the log over: from now on only write() and show() change anything. Once, after attach(); once more after be_replica().
   recovered_log take_log();
   /// Appends records in order; on return they are durable. Blocks until then.
   status write(const std::vector<log_record>& records);
@@ -180,7 +180,7 @@ class journaled_store final : public restorable {
   std::optional<std::uint64_t> settled_;
   std::optional<meta::replica_identity> replica_;
   std::optional<meta::installed_copy> installed_;
-  bool replicated_ = false;
+  std::atomic<bool> replicated_ = false;
   journal* journal_ = nullptr;
   overlay over_;
 

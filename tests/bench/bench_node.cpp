@@ -191,7 +191,7 @@ bench_node::bench_node(const options& with)
   if (with.with_agent && !with.agent_elsewhere)
     chosen.agents.push_back(with.http_port != 0 ? http_services(with.http_port) : native_services(with.on_work));
   node_tree::shard_part part;
-  part.store = &recorder_;
+  part.store = part.commits = &recorder_;
   part.archives = journaled_ ? journaled_->archives(0) : std::make_shared<stores::archive>(stores::archives_in(with.directory));
   part.store_id = "bench";
   part.lineage.set_made_unix_ms(1);

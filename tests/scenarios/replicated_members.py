@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Nodes come and go under load: a shard that has lived on one node gets two more by `fairlead cluster init` and `join`, with node files that name
-no replicas. Then a node leaves and comes back with an empty folder, again and again, the one that leads too, while nodes are killed. Judged by
-the services' records and the client's history. What is refused is tried first.
+no replicas. Then a node leaves and comes back with an empty folder, again and again, the one that leads too, while nodes are killed. At last two of
+three disks are lost, and the shard goes on from the third. Judged by the services' records and the client's history; nothing is lost, as the newest
+store has all that was acknowledged. What is refused is tried first.
 
     tests/scenarios/replicated_members.py [--changes N] [--seed N]
 """
@@ -15,6 +16,7 @@ import time
 import harness
 import node_file
 import replicated_nodes
+import replicated_recovery
 from harness import expect, fairlead, wait_until
 from replicated_load import load
 from replicated_nodes import NAMES, pause
@@ -40,10 +42,18 @@ class joining(replicated_nodes.trio):
         return self.wait_for_leader(seconds)
 
     def init(self, name):
-        return fairlead("cluster", "init", "--config", self.file(name))
+        return fairlead("cluster", "init", "--reason", "a scenario", node=self.nodes[name].address)
 
     def join(self, name, through, config=None):
         return fairlead("cluster", "join", self.nodes[through].address, "--config", config or self.file(name), "--reason", "a scenario")
+
+    def stray(self):
+        """Another node, with an empty folder, that has not joined."""
+        listen, http = harness.free_ports(2)
+        config = node_file.derive(self.file("n3"), self.folder / "n4.yaml",
+                                  settings={"node.name": "n4", "node.listen": f"127.0.0.1:{listen}", "http": f"{{ listen: 127.0.0.1:{http} }}",
+                                            "store.path": self.folder / "n4"})
+        return harness.node(self.box_, config, f"127.0.0.1:{listen}", log=self.folder / "n4.log")
 
     def holders(self):
         """The nodes that hold the shard, and which of them vote, as the leader says; None: nobody says it."""
@@ -66,10 +76,12 @@ def run():
         working = load(box, options.seed, lambda ports: joining(box, ports, settings=replicated_nodes.LAN))
         grow(working)
         refused(working)
+        stray(working)
         for number in range(options.changes):
             working.wait_for_work(f"change {number + 1}")
             pause(dice.uniform(0, 0.5), working.look)
             change(working, dice, kill=number % 2 == 1)
+        lose_two(working, dice)
         working.finish()
         print(f"{2 * options.changes + 2} changes of nodes\n{working.client.acknowledged} orders acknowledged, {working.services.arrivals} requests",
               flush=True)
@@ -91,17 +103,13 @@ def grow(working):
     whole, client = working.nodes, working.client
     working.wait_for_work("start as the first of several")
     refuses(whole.join("n2", "n1"), "alone", "a node that joins a shard which lives on one node")
-    refuses(whole.init("n1"), "n1", "an init of a node that runs")
-    expect(whole.nodes["n1"].end()[0] == 0, "n1 does not end in order")
-    refuses(whole.init("n2"), "empty", "an init of an empty store")
-    refuses(whole.join("n1", "n2"), "holds data", "a join with a store that holds data")
-    done_well(whole.init("n1"), "n1 becomes the first of several")
-    refuses(whole.init("n1"), "others can join", "a second init")
+    pauses = pause_meter(working)
+    pauses.watch(1)
+    usual = pauses.longest
     since = time.monotonic()
-    whole.nodes["n1"].launch()
-    known = client.acknowledged
-    wait_until(lambda: working.look() or client.acknowledged > known, 20, "orders are taken by n1 as the first of several")
-    taken = time.monotonic() - since
+    done_well(whole.init("n1"), "n1 becomes the first of several")
+    pauses.watch(2)
+    refuses(whole.init("n1"), "others can join", "a second init")
     for name in ("n2", "n3"):
         bad_joins(whole, name)
         expect("Start the node" in done_well(whole.join(name, "n1"), f"{name} joins"), "what to do next is not said")
@@ -110,7 +118,64 @@ def grow(working):
     for name in ("n2", "n3"):
         whole.nodes[name].launch()
     wait_until(lambda: working.look() or whole.whole(), 60, "all three vote", every=0.1)
-    print(f"n1 took orders again {taken:.1f} s after its start, and all three voted after {time.monotonic() - since:.1f} s", flush=True)
+    print(f"without an order for at most {pauses.longest:.2f} s when n1 became the first of several, and {usual:.2f} s before; all three voted after "
+          f"{time.monotonic() - since:.1f} s", flush=True)
+
+
+class pause_meter:
+    """The longest time without an acknowledged order."""
+
+    def __init__(self, working):
+        self.working, self.longest = working, 0
+
+    def watch(self, seconds):
+        self.longest, until = 0, time.monotonic() + seconds
+        last, known = time.monotonic(), self.working.client.acknowledged
+
+        def is_over():
+            nonlocal last, known
+            self.working.look()
+            now = time.monotonic()
+            if self.working.client.acknowledged > known:
+                last, known = now, self.working.client.acknowledged
+            self.longest = max(self.longest, now - last)
+            return now > until and last > until - seconds
+        wait_until(is_over, seconds + 20, "orders are taken", every=0.005)
+
+
+def stray(working):
+    """A node that was to join and was started without it begins the shard for itself. Nobody takes it for the shard, whether the leader is there or
+    not."""
+    whole, look = working.nodes, working.look
+    other = whole.stray()
+    other.launch()
+    wait_until(lambda: look() or "claims to hold it alone" in other.last_words(100), 30, "the stray node is told that others hold the shard", every=0.1)
+    whole.nodes[whole.wait_for_leader()].kill()
+    wait_until(lambda: look() or (whole.replication() or {}).get("role") == "leader", 30, "another node leads", every=0.1)
+    for node in whole.nodes.values():
+        if node.process.poll() is not None:
+            node.launch()
+    wait_until(lambda: look() or whole.whole(), 60, "all three vote", every=0.1)
+    expect(other.end()[0] == 0, "the stray node does not end in order")
+
+
+def lose_two(working, dice):
+    """All nodes die, and two lose their disks. The third goes on as the first of several, by what its store says."""
+    whole, look = working.nodes, working.look
+    working.wait_for_work("loss of two disks")
+    for node in whole.nodes.values():
+        node.kill()
+    kept, others = replicated_recovery.newest(whole, dice)
+    for name in others:
+        shutil.rmtree(whole.folder / name)
+    done_well(fairlead("cluster", "recover", whole.folder / kept, "--accept-loss"), f"the shard is recovered from {kept}")
+    since = time.monotonic()
+    whole.nodes[kept].launch()
+    for name in others:
+        wait_until(lambda: look() or whole.join(name, kept).returncode == 0, 30, f"{name} joins again", every=0.2)
+        whole.nodes[name].launch()
+    wait_until(lambda: look() or whole.whole(), 60, "all three vote again", every=0.1)
+    print(f"all three voted {time.monotonic() - since:.1f} s after the shard was recovered from {kept}", flush=True)
 
 
 def bad_joins(whole, name):

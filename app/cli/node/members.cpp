@@ -84,14 +84,16 @@ status check_peers(const node_config& config, const v1::ShardNodes& nodes) {
   return nothing{};
 }
 
+/// Switches on what is not finished: docs/adr/0033-consensus.md.
+bool may_try(cli_context& context) {
+  if (std::getenv("FAIRLEAD_UNFINISHED") != nullptr) return true;
+  context.code = fail({v1::ERROR_CODE_WRONG_STATE, "Shards on several nodes are not complete in this release.",
+                       "To try them all the same, set the variable FAIRLEAD_UNFINISHED"});
+  return false;
+}
+
 /// nullopt: the file has errors, and they were told.
 std::optional<node_config> read_file(cli_context& context, const std::string& path) {
-  // Switches on what is not finished: docs/adr/0033-consensus.md.
-  if (std::getenv("FAIRLEAD_UNFINISHED") == nullptr) {
-    context.code = fail({v1::ERROR_CODE_WRONG_STATE, "Shards on several nodes are not complete in this release.",
-                         "To try them all the same, set the variable FAIRLEAD_UNFINISHED"});
-    return std::nullopt;
-  }
   auto read = read_node_config(path);
   if (read.problems.empty()) return std::move(read.config);
   context.code = fail_with(read.problems);
@@ -99,21 +101,24 @@ std::optional<node_config> read_file(cli_context& context, const std::string& pa
 }
 
 int init(cli_context& context, const member_words& words) {
-  const auto config = read_file(context, words.config);
-  if (!config) return context.code;
-  auto stores = replicas_to_be::open(*config);
-  if (!stores) return fail(stores.failure());
-  if (const auto begun = stores->begin(); !begun.ok()) return fail(begun.failure());
-  if (const auto closed = stores->close(); !closed.ok()) return fail(closed.failure());
+  if (!may_try(context)) return context.code;
+  auto to = connect(context);
+  if (!to) return fail(to.failure());
+  v1::NodeOperateRequest what;
+  what.set_verb(v1::NODE_VERB_INIT);
+  what.set_who(operator_name(words.by));
+  what.set_reason(words.reason);
+  const auto reply = to->operate_node(what);
+  if (!reply) return fail(reply.failure());
   std::vector<shard_line> shards;
-  for (const auto number : config->shards_here) shards.push_back({number, {config->name}});
-  tell(context, config->name, "is the first of several", shards,
-       "Start the node, and run `fairlead cluster join " + config->listen.host + ":" + std::to_string(config->listen.port) +
-           "` on each node that is to hold them, too.");
+  for (const auto number : reply->shards()) shards.push_back({number, {reply->node()}});
+  tell(context, reply->node(), "is the first of several", shards,
+       "Run `fairlead cluster join ADDRESS` with the address of this node on each node that is to hold them, too.");
   return context.code;
 }
 
 int join(cli_context& context, const member_words& words) {
+  if (!may_try(context)) return context.code;
   const auto config = read_file(context, words.config);
   if (!config) return context.code;
   auto stores = replicas_to_be::open(*config);
@@ -199,9 +204,9 @@ void add_file(CLI::App& command, member_words& words) {
 
 void add_member_commands(CLI::App& group, cli_context& context) {
   auto words = std::make_shared<member_words>();
-  auto* first = group.add_subcommand("init", "Let other nodes join the shards of a node that holds them alone");
-  add_file(*first, *words);
-  add_json_option(*first, context);
+  auto* first = group.add_subcommand("init", "Let other nodes join the shards that a node holds alone");
+  add_reason(*first, *words);
+  add_client_options(*first, context);
   first->callback([&context, words] { context.code = init(context, *words); });
 
   auto* next = group.add_subcommand("join", "Let this node, whose stores are empty, hold its shards together with other nodes");

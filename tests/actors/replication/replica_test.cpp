@@ -76,6 +76,62 @@ TEST(replica, of_a_group_of_one_commits_more_at_once_than_its_journal_holds) {
   EXPECT_EQ(own.sequence(), 60U);
 }
 
+// As `fairlead cluster init` does it while the node runs.
+TEST(replica, of_a_group_of_one_goes_on_as_the_first_of_several_without_a_start) {
+  store::memory_disk disk;
+  store::memory_store tables;
+  store::journal_options options;
+  options.segment_bytes = std::uint64_t{64} << 10;
+  options.max_bytes = 6 * options.segment_bytes;
+  options.release = "test";
+  options.now_unix_ms = options.boot_ms = [] { return std::int64_t{1}; };
+  options.random = [random = std::mt19937_64{7}]() mutable { return random(); };
+  std::unique_ptr<store::journaled_stores> stores;
+  const auto open = [&] {
+    stores.reset();
+    disk.reboot();
+    stores = std::move(store::journaled_stores::open(std::make_unique<store::lent_disk>(disk), {{0, "one", &tables}}, options).value());
+  };
+  std::optional<replica> it;
+  const auto commit = [&](const std::string& key) {
+    const auto epoch = it->raise_epoch();
+    ASSERT_TRUE(epoch.ok()) << epoch.failure().sentence;
+    store::batch one;
+    one.sequence = stores->at(0).sequence() + 1;
+    one.epoch = *epoch;
+    one.put(store::table::task, key, "value");
+    ASSERT_TRUE(it->commit({one}).ok());
+  };
+  open();
+  const auto boot_ms = [] { return std::int64_t{1}; };
+  it.emplace(stores->at(0), replica_settings{}, boot_ms);
+  ASSERT_NO_FATAL_FAILURE(commit("alone"));
+  const auto former = it->view();
+  it.reset();
+  const raft::members members{{7}, {}};
+  replica_settings how;
+  how.self = 7;
+  how.born_with = members;
+  ASSERT_TRUE(stores->at(0).be_replica(7, *raft::encode(members), "the nodes", former.term).ok());
+  for (int starts = 0; starts < 2; ++starts) {
+    it.emplace(stores->at(0), how, boot_ms);
+    EXPECT_EQ(it->view().members, members);
+    EXPECT_GE(it->view().term, former.term);
+    EXPECT_GE(it->view().last_index, former.last_index);
+    ASSERT_NO_FATAL_FAILURE(commit(std::to_string(starts)));
+    EXPECT_GT(it->view().term, former.term) << "nobody can take it for the group of one";
+    std::size_t rows = 0;
+    EXPECT_TRUE(stores->at(0)
+                    .read()
+                    ->scan_all(store::table::task, [&](std::string_view, std::optional<std::string_view>) { return ++rows > 0; })
+                    .ok());
+    EXPECT_EQ(rows, 2U + static_cast<std::size_t>(starts));
+    it.reset();
+    open();
+    EXPECT_EQ(stores->at(0).replica()->id, 7U);
+  }
+}
+
 TEST(replica, shows_what_a_majority_has_on_every_replica) {
   replica_world three;
   const auto leader = three.elect();
