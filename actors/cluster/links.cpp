@@ -12,11 +12,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds first_backoff{100};
-constexpr milliseconds longest_backoff{5'000};
-// Only an operator can repair a refusal.
-constexpr milliseconds first_refused_backoff{1'000};
-constexpr milliseconds longest_refused_backoff{30'000};
 constexpr milliseconds hello_every{5'000};
 /// Hellos in a row without an answer after which a connected node counts as lost.
 constexpr std::uint32_t most_missed = 2;
@@ -27,7 +22,6 @@ constexpr std::size_t max_greetings = 256;  // in progress, to nodes that are no
 constexpr std::size_t max_refusals = 64;
 constexpr std::size_t max_lost_nodes = 256;
 constexpr std::size_t max_seen = 4'096;
-constexpr std::size_t max_logged = 16;
 /// A refused node comes back within 30 s.
 constexpr seconds refusal_kept{90};
 constexpr seconds lost_node_kept{3'600};
@@ -52,12 +46,7 @@ bool passes(error_code code) {
 
 links::links(links_options options, links_memory& memory, links_port& world)
     : options_(std::move(options)), memory_(memory), world_(world) {
-  for (const auto& address : options_.peers) {
-    dial line;
-    line.address = address;
-    line.since_unix_ms = wall_ms();
-    dials_.push_back(std::move(line));
-  }
+  dial_wanted();
   for (const auto& one : options_.known) core::learn(memory_.known_claims, one);
   if (memory_.shard_count == 0) memory_.shard_count = options_.me.shard_count();
 }
@@ -182,18 +171,6 @@ void links::greet_all() {
     if (one.connected) one.next_hello_at = now();
 }
 
-void links::on_connected(std::size_t which, gateway_token gateway) {
-  auto& line = dials_.at(which);
-  if (line.state != dial_state::connecting) return;
-  line.state = dial_state::greeting;
-  greet({gateway, which, ""});
-}
-
-void links::on_not_connected(std::size_t which, const std::string& reason) {
-  auto& line = dials_.at(which);
-  if (line.state == dial_state::connecting) dial_failed(line, reason, false);
-}
-
 void links::on_reply(std::uint64_t ticket, const v1::HelloReply& reply) {
   const auto found = greetings_.find(ticket);
   if (found == greetings_.end()) return;
@@ -283,31 +260,6 @@ void links::accept(const v1::Hello& you, gateway_token gateway) {
   learn_name(you);
   learn_total(you.shard_count());
   update_routes();
-}
-
-void links::link_dial(dial& line, const std::string& node) {
-  line.state = dial_state::linked;
-  line.node = node;
-  line.failures = 0;
-  line.refused = false;
-  line.reason.clear();
-  line.logged.clear();
-  line.since_unix_ms = wall_ms();
-}
-
-void links::dial_failed(dial& line, std::string reason, bool refused) {
-  if (line.refused != refused) line.failures = 0;
-  ++line.failures;
-  line.state = dial_state::waiting;
-  line.refused = refused;
-  const auto seed = options_.me.node() + " " + line.address;
-  line.next_at = now() + (refused ? core::reconnect_delay(first_refused_backoff, longest_refused_backoff, line.failures, seed)
-                                  : core::reconnect_delay(first_backoff, longest_backoff, line.failures, seed));
-  if (line.reason != reason) line.since_unix_ms = wall_ms();
-  line.reason = std::move(reason);
-  // A reason that comes and goes is logged only once.
-  if (line.logged.size() < max_logged && line.logged.insert(line.reason).second)
-    note(note_level::warning, "the peer " + line.address + (refused ? " is refused: " : " is not connected: ") + line.reason);
 }
 
 void links::lose(const std::string& name, const std::string& reason, bool refused) {
@@ -466,11 +418,6 @@ void links::forget_the_old() {
     if (gone) memory_.connects.erase(it->first);
     it = gone ? nodes_.erase(it) : std::next(it);
   }
-}
-
-const links::dial* links::dial_of(const std::string& node) const {
-  const auto found = std::find_if(dials_.begin(), dials_.end(), [&](const dial& line) { return line.node == node; });
-  return found == dials_.end() ? nullptr : &*found;
 }
 
 }  // namespace fairlead

@@ -53,10 +53,11 @@ class links_port {
 
 /// State that survives a crash of the links and their restart.
 struct links_memory {
-  std::map<std::uint32_t, v1::ShardClaim> claims;           // of this node's shards
-  std::map<std::string, std::uint64_t> seen;                // by node_id: highest incarnation
-  std::map<std::string, std::string> names;                 // by node name: the node_id last connected under it
-  std::map<std::uint32_t, core::known_claim> known_claims;  // by shard: what counts most of all that was heard
+  std::map<std::uint32_t, v1::ShardClaim> claims;             // of this node's shards
+  std::map<std::string, std::uint64_t> seen;                  // by node_id: highest incarnation
+  std::map<std::string, std::string> names;                   // by node name: the node_id last connected under it
+  std::map<std::uint32_t, core::known_claim> known_claims;    // by shard: what counts most of all that was heard
+  std::map<std::uint32_t, std::vector<std::string>> holders;  // by shard that is held here: the addresses of the others
   std::uint32_t shard_count = 0;
   std::map<std::uint32_t, link_route> told;
   std::map<std::string, std::uint64_t> connects;  // by node name
@@ -93,6 +94,8 @@ class links {
   void on_down(gateway_token gateway, const std::string& reason);
   /// A shard has come up here; with epoch 0: it is led here no longer.
   void on_claim(const v1::ShardClaim& claim);
+  /// A replica here says which nodes are to hold its shard: they are dialled until it says otherwise.
+  void on_replica(const v1::ReplicaHello& own);
   /// An operator does not expect a node to come back: another node may take its name. Refused (wrong_state) while the node is connected.
   v1::NodeOperateReply forget(const v1::NodeOperateRequest& what);
 
@@ -105,13 +108,14 @@ class links {
   std::uint64_t refused_messages() const { return refused_messages_; }
 
  private:
-  enum class dial_state { waiting, connecting, greeting, linked, itself };
+  enum class dial_state { waiting, connecting, greeting, linked, itself, unwanted };
 
-  /// One configured address.
+  /// One address.
   struct dial {
     std::string address;
     dial_state state = dial_state::waiting;
-    moment next_at{};  // steady
+    bool wanted = true;  // else the connection that there is stays, and is not made again
+    moment next_at{};    // steady
     std::uint32_t failures = 0;
     bool refused = false;
     std::string reason;
@@ -154,6 +158,8 @@ class links {
   void greet_all();
   void accept(const v1::Hello& you, gateway_token gateway);
   void link_dial(dial& line, const std::string& node);
+  dial new_dial(std::string address) const;
+  void dial_wanted();
   void dial_failed(dial& line, std::string reason, bool refused);
   void lose(const std::string& name, const std::string& reason, bool refused = false);
   void note_refusal(const v1::Hello& you, const std::string& reason, bool told);

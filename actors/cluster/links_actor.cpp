@@ -12,6 +12,8 @@ namespace {
 constexpr std::chrono::seconds connect_answer_limit{30};
 /// Dials beyond these share threads.
 constexpr std::size_t max_connectors = 8;
+/// The node file need not name the nodes that a shard here names.
+constexpr std::size_t least_connectors = 1;
 
 using route_watcher = caf::typed_actor<caf::reacts_to<shard_route>, caf::reacts_to<shard_total>>;
 
@@ -33,13 +35,7 @@ class links_shell final : public links_port {
   using self_pointer = supervised_stateful_pointer<links_actor, links_state>;
 
   links_shell(self_pointer self, links_setup setup)
-      : self_(self), setup_(std::move(setup)), links_(setup_.options, setup_.store->memory, *this) {
-    for (const auto& peer : setup_.options.peers) {
-      auto address = parse_client_address(peer);
-      if (!address) throw std::logic_error{address.failure().sentence};  // the configuration has been checked
-      addresses_.push_back(std::move(*address));
-    }
-  }
+      : self_(self), setup_(std::move(setup)), links_(setup_.options, setup_.store->memory, *this) {}
 
   void begin() {
     std::vector<gateway_token> known;
@@ -94,6 +90,11 @@ class links_shell final : public links_port {
     arm();
   }
 
+  void on_replica(const v1::ReplicaHello& own) {
+    links_.on_replica(own);
+    arm();
+  }
+
   void on_reminder() {
     // A reminder overtaken by an earlier one. The tolerance is for the two kinds of clocks, which do not tick in step.
     if (armed_for_ && setup_.options.time->steady() + std::chrono::milliseconds{20} < *armed_for_) return;
@@ -115,8 +116,10 @@ class links_shell final : public links_port {
     arm();
   }
 
-  void connect(std::size_t dial, const std::string&) override {
-    connect_order order{dial, addresses_[dial], self_->system().message_types<node_door>()};
+  void connect(std::size_t dial, const std::string& address) override {
+    auto known = parse_client_address(address);
+    if (!known) return links_.on_not_connected(dial, known.failure().sentence);
+    connect_order order{dial, std::move(*known), self_->system().message_types<node_door>()};
     self_->request(setup_.connector_of(dial), connect_answer_limit, std::move(order))
         .then([this, dial](const connect_outcome& outcome) { on_outcome(dial, outcome); },
               [this, dial](const caf::error&) {
@@ -205,7 +208,6 @@ class links_shell final : public links_port {
 
   self_pointer self_;
   links_setup setup_;
-  std::vector<client_address> addresses_;
   std::set<gateway_token> watched_;
   links links_;
   std::optional<moment> armed_for_;
@@ -222,6 +224,7 @@ links_actor::behavior_type run_links(supervised_stateful_pointer<links_actor, li
       [shell](report_atom) { return shell->report(); },
       [shell](const v1::NodeOperateRequest& what) { return shell->forget(what); },
       [shell](const v1::ShardClaim& claim) { shell->on_claim(claim); },
+      [shell](const v1::ReplicaHello& own) { shell->on_replica(own); },
       [shell](link_atom) { shell->on_reminder(); },
   };
 }
@@ -240,7 +243,7 @@ guardian_spec network_branch(const guardian_world& world, links_setup setup, std
   out.id = "network";
   auto* system = world.system;
   std::vector<std::shared_ptr<stable_address>> connectors;
-  for (std::size_t i = 0; i < std::min(setup.options.peers.size(), max_connectors); ++i) {
+  for (std::size_t i = 0; i < std::clamp(setup.options.peers.size(), least_connectors, max_connectors); ++i) {
     connectors.push_back(std::make_shared<stable_address>(*system));
     child_spec child;
     child.id = "connector-" + std::to_string(i + 1);

@@ -25,6 +25,7 @@ std::vector<v1::PeerStatus> links::peers() const {
     return found == memory_.connects.end() ? 0 : found->second;
   };
   for (const auto& line : dials_) {
+    if (line.state == dial_state::unwanted) continue;
     v1::PeerStatus shown;
     shown.set_address(line.address);
     shown.set_node(line.node);

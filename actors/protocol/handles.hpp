@@ -136,6 +136,8 @@ using links_actor = caf::typed_actor<
     caf::replies_to<v1::NodeOperateRequest>::with<v1::NodeOperateReply>,
     // A shard of this node is up, or has a new epoch.
     caf::reacts_to<v1::ShardClaim>,
+    // A replica here says which nodes are to hold its shard.
+    caf::reacts_to<v1::ReplicaHello>,
     // Own reminder: connect again, check silent peers.
     caf::reacts_to<link_atom>>;
 

@@ -42,6 +42,7 @@ class replica_shell final : public service_port {
     tick_after_ = milliseconds{std::max<std::int64_t>(seat_.settings().how.heartbeat_ms / 2, 1)};
     self_->delayed_send(self_, tick_after_, tick_atom_v);
     self_->send(self_, link_atom_v);
+    tell_links();
   }
 
   // ---- what comes in ----
@@ -180,8 +181,16 @@ class replica_shell final : public service_port {
     }
   }
 
+  /// They connect to the nodes that hold the shard, also those that the node file does not name.
+  void tell_links() {
+    if (setup_.links) self_->send(setup_.links, seat_.others().me());
+  }
+
   void follow_log() {
-    if (seat_.follow_log()) know_peers();
+    if (seat_.follow_log()) {
+      know_peers();
+      tell_links();
+    }
     if (seat_.consensus() != nullptr && seat_.consensus()->wants_settle()) wake();
   }
 

@@ -124,9 +124,6 @@ result<replicas_to_be> replicas_to_be::open(const node_config& config) {
 }
 
 result<std::vector<v1::ShardNodesRequest>> replicas_to_be::ask_to_join() {
-  if (config_.peers.empty())
-    return error{v1::ERROR_CODE_WRONG_STATE, "The node file of " + config_.name + " names no other node.",
-                 "List at least one node that holds the shard under node.peers."};
   std::vector<v1::ShardNodesRequest> out;
   for (std::size_t i = 0; i < stores_->size(); ++i) {
     auto& store = stores_->at(i);
@@ -155,10 +152,12 @@ result<std::vector<v1::ShardNodesRequest>> replicas_to_be::ask_to_join() {
   return out;
 }
 
-status replicas_to_be::join() {
-  for (std::size_t i = 0; i < stores_->size(); ++i)
-    if (!stores_->at(i).replica())
-      if (auto joined = stores_->at(i).be_replica(ids_[i]); !joined.ok()) return joined;
+status replicas_to_be::join(const std::map<std::uint32_t, v1::ShardNodes>& nodes) {
+  for (std::size_t i = 0; i < stores_->size(); ++i) {
+    if (stores_->at(i).replica()) continue;
+    const auto& list = nodes.at(config_.shards_here[i]);
+    if (auto joined = stores_->at(i).be_replica(ids_[i], {}, list.SerializeAsString()); !joined.ok()) return joined;
+  }
   return nothing{};
 }
 

@@ -2,6 +2,7 @@
 // The stores of a node as copies of shards that other nodes hold, too: what a start and `fairlead cluster init` and `join` make of them.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,8 +39,8 @@ class replicas_to_be {
 
   /// What each store asks the nodes that hold its shard for. Errors: wrong_state, a store has something.
   result<std::vector<v1::ShardNodesRequest>> ask_to_join();
-  /// The new stores are copies from now on, as they have asked for.
-  status join();
+  /// The new stores are copies from now on, as they have asked for. `nodes`: those that hold each shard; the node connects to them.
+  status join(const std::map<std::uint32_t, v1::ShardNodes>& nodes);
   /// Makes it durable.
   status close() { return stores_->close(); }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Nodes come and go under load: a shard that has lived on one node gets two more by `fairlead cluster init` and `join`, with node files that name
-no replicas. Then a node leaves and comes back with an empty folder, again and again, the one that leads too, while nodes are killed. At last two of
+no other node. Then a node leaves and comes back with an empty folder, again and again, the one that leads too, while nodes are killed. At last two of
 three disks are lost, and the shard goes on from the third. Judged by the services' records and the client's history; nothing is lost, as the newest
 store has all that was acknowledged. What is refused is tried first.
 
@@ -21,12 +21,12 @@ from harness import expect, fairlead, wait_until
 from replicated_load import load
 from replicated_nodes import NAMES, pause
 
-NAMED = re.compile(r"^ +replicas:.*\n", re.M)
+NAMED = re.compile(r"^ +(replicas|peers):.*\n", re.M)
 LEAVES_WITHIN_SECONDS = 60
 
 
 class joining(replicated_nodes.trio):
-    """No node file says which nodes hold the shard. At first it is on n1 alone."""
+    """No node file says which nodes hold the shard, or where others are. At first it is on n1 alone."""
 
     def __init__(self, box, service_ports, settings=None):
         super().__init__(box, service_ports, settings=settings)
@@ -51,7 +51,8 @@ class joining(replicated_nodes.trio):
         """Another node, with an empty folder, that has not joined."""
         listen, http = harness.free_ports(2)
         config = node_file.derive(self.file("n3"), self.folder / "n4.yaml",
-                                  settings={"node.name": "n4", "node.listen": f"127.0.0.1:{listen}", "http": f"{{ listen: 127.0.0.1:{http} }}",
+                                  settings={"node.name": "n4", "node.listen": f"127.0.0.1:{listen}", "node.peers": f"[{self.address}]",
+                                            "http": f"{{ listen: 127.0.0.1:{http} }}",
                                             "store.path": self.folder / "n4"})
         return harness.node(self.box_, config, f"127.0.0.1:{listen}", log=self.folder / "n4.log")
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,18 +73,6 @@ shard_line line_of(std::uint32_t shard, const v1::ShardNodes& nodes) {
   return out;
 }
 
-/// A node that dies must not be the only one through which two others are connected.
-status check_peers(const node_config& config, const v1::ShardNodes& nodes) {
-  for (const auto& one : nodes.nodes()) {
-    if (one.name() == config.name || one.address().empty()) continue;
-    if (std::find(config.peers.begin(), config.peers.end(), one.address()) == config.peers.end())
-      return error{v1::ERROR_CODE_WRONG_STATE,
-                   "The node file of " + config.name + " does not list node " + one.name() + " (" + one.address() + ").",
-                   "Add the address under node.peers"};
-  }
-  return nothing{};
-}
-
 /// Switches on what is not finished: docs/adr/0033-consensus.md.
 bool may_try(cli_context& context) {
   if (std::getenv("FAIRLEAD_UNFINISHED") != nullptr) return true;
@@ -128,6 +117,7 @@ int join(cli_context& context, const member_words& words) {
   context.nodes = words.address;
   auto to = connect(context);
   if (!to) return fail(to.failure());
+  std::map<std::uint32_t, v1::ShardNodes> known;
   for (auto& one : *asked) {
     one.set_who(operator_name(words.by));
     one.set_reason(words.reason);
@@ -135,10 +125,10 @@ int join(cli_context& context, const member_words& words) {
     question.set_only_ask(true);
     const auto answer = change(*to, question);
     if (!answer) return fail(answer.failure());
-    if (const auto listed = check_peers(*config, *answer); !listed.ok()) return fail(listed.failure());
+    known[one.shard()] = *answer;
   }
   // From here on the command can be repeated: the stores keep the names under which they ask.
-  if (const auto joined = stores->join(); !joined.ok()) return fail(joined.failure());
+  if (const auto joined = stores->join(known); !joined.ok()) return fail(joined.failure());
   if (const auto closed = stores->close(); !closed.ok()) return fail(closed.failure());
   std::vector<shard_line> shards;
   for (const auto& one : *asked) {

@@ -86,6 +86,37 @@ TEST_F(links_of_nodes, lead_to_the_leader_of_the_latest_epoch_and_away_from_one_
   for (auto* one : {&a, &b, &c}) EXPECT_EQ(one->holder(1), "");
 }
 
+TEST_F(links_of_nodes, connect_to_the_nodes_that_a_shard_here_names_until_it_names_them_no_longer) {
+  auto& a = world.add("a", {});
+  auto& b = world.add("b", {});
+  v1::ReplicaHello own;
+  own.set_shard(1);
+  for (const auto* name : {"a", "b"}) {
+    auto& one = *own.mutable_nodes()->add_nodes();
+    one.set_name(name);
+    one.set_address(name);
+  }
+  a.shell->on_replica(own);
+  world.pass(6'000);
+  EXPECT_TRUE(joined(a, b));
+  ASSERT_EQ(a.shell->peers().size(), 1U) << "not itself";
+  a.restart_links();
+  world.part(a, b);
+  world.mend();
+  world.pass(6'000);
+  EXPECT_TRUE(joined(a, b)) << "also after a crash of the links";
+  own.mutable_nodes()->mutable_nodes()->RemoveLast();
+  a.shell->on_replica(own);
+  EXPECT_TRUE(joined(a, b)) << "what is connected stays";
+  world.part(a, b);
+  world.mend();
+  world.pass(60'000);
+  EXPECT_FALSE(joined(a, b));
+  const auto dialled = a.dialled.size();
+  world.pass(60'000);
+  EXPECT_EQ(a.dialled.size(), dialled);
+}
+
 TEST_F(links_of_nodes, tell_a_route_once_until_it_changes) {
   auto& a = world.add("a", {"b"});
   auto& b = world.add("b", {});

@@ -30,6 +30,7 @@ links_actor::behavior_type links_of(links_actor::pointer, const std::map<std::st
       },
       [](const v1::NodeOperateRequest&) { return v1::NodeOperateReply{}; },
       [](const v1::ShardClaim&) {},
+      [](const v1::ReplicaHello&) {},
       [](link_atom) {},
   };
 }

@@ -365,7 +365,7 @@ void home::drain_one() {
 /// Nor while votes are given or taken, because nodes come or go: a change that was decided before the loss is seen may leave two voters.
 bool home::lose_disk(node& which) {
   const auto* const known = leader();
-  if (known == nullptr || !changes_.empty() || has_leaving()) return false;
+  if (known == nullptr || !known->has_settled() || !changes_.empty() || has_leaving()) return false;
   const auto now = known->members();
   const auto votes = raft::votes_of(wanted_places().size());
   if (now.voters.size() != votes && now.voters.size() + 1 != votes) return false;

@@ -20,6 +20,11 @@ const clock& node::time() const {
 
 bool node::is_leader() const { return member_ && member_->consensus().view().role == raft::role::leader; }
 
+bool node::has_settled() const {
+  const auto known = member_->consensus().view();
+  return known.last_index == known.commit_index;
+}
+
 raft::members node::members() const { return member_->consensus().view().members; }
 
 std::int64_t node::ahead_us() const {
