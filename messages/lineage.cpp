@@ -9,17 +9,36 @@ namespace fairlead {
 
 bool is_set(const v1::Lineage& which) { return which.made_unix_ms() != 0 || which.bits() != 0; }
 
+namespace {
+
+constexpr std::uint64_t restored_bit = 1;
+
+/// Compared with a shard that several nodes hold.
+bool is_stray(const v1::Lineage& which) { return !which.several() && (which.bits() & restored_bit) == 0; }
+
+}  // namespace
+
 lineage_order compare(const v1::Lineage& one, const v1::Lineage& other) {
   if (!is_set(one) || !is_set(other)) return lineage_order::same;
+  if (one.made_unix_ms() == other.made_unix_ms() && one.bits() == other.bits()) return lineage_order::same;
+  if (one.several() && is_stray(other)) return lineage_order::later;
+  if (is_stray(one) && other.several()) return lineage_order::earlier;
   if (one.made_unix_ms() != other.made_unix_ms())
     return one.made_unix_ms() < other.made_unix_ms() ? lineage_order::earlier : lineage_order::later;
-  return one.bits() == other.bits() ? lineage_order::same : lineage_order::conflict;
+  return lineage_order::conflict;
 }
 
 v1::Lineage next_lineage(const v1::Lineage& former, std::int64_t now_unix_ms, std::uint64_t bits) {
   v1::Lineage out;
   out.set_made_unix_ms(std::max(now_unix_ms, former.made_unix_ms() + 1));
-  out.set_bits(bits);
+  out.set_bits(bits | restored_bit);
+  return out;
+}
+
+v1::Lineage first_lineage(std::int64_t now_unix_ms, std::uint64_t bits) {
+  v1::Lineage out;
+  out.set_made_unix_ms(now_unix_ms);
+  out.set_bits(bits & ~restored_bit);
   return out;
 }
 

@@ -15,11 +15,16 @@ enum class lineage_order {
   conflict,  // made at the same moment, yet different: neither is known to hold
 };
 
-/// `one` in relation to `other`. A lineage that is not set counts as the same: it comes from a release without lineages.
+/// `one` in relation to `other`: the later one counts. But a shard that began on an empty store of one node alone does not count beside one that
+/// several nodes hold: the node was to join them, and was started without that. A lineage that is not set counts as the same: it comes
+/// from a release without lineages.
 lineage_order compare(const v1::Lineage& one, const v1::Lineage& other);
 
-/// A new lineage, made at `now_unix_ms` or right after `former`, whichever is later.
+/// The lineage of a restore or a recovery, made at `now_unix_ms` or right after `former`, whichever is later.
 v1::Lineage next_lineage(const v1::Lineage& former, std::int64_t now_unix_ms, std::uint64_t bits);
+
+/// The lineage of a shard that begins on an empty store.
+v1::Lineage first_lineage(std::int64_t now_unix_ms, std::uint64_t bits);
 
 bool is_set(const v1::Lineage& which);
 

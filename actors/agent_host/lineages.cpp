@@ -35,6 +35,7 @@ bool agent_host::obeys(std::uint32_t shard, shard_side& side, const v1::Lineage&
     const auto order = compare(lineage, side.met.back());
     if (order == lineage_order::earlier || order == lineage_order::conflict) return false;
     if (order == lineage_order::later) begin_lineage(shard, side, lineage);
+    if (lineage.several()) side.met.back().set_several(true);
   }
   if (epoch < side.epoch && (planted_ == nullptr || !planted_->obey_old_epoch)) return false;
   side.epoch = epoch;

@@ -47,7 +47,7 @@ bool passes(error_code code) {
 links::links(links_options options, links_memory& memory, links_port& world)
     : options_(std::move(options)), memory_(memory), world_(world) {
   dial_wanted();
-  for (const auto& one : options_.known) core::learn(memory_.known_claims, one);
+  for (const auto& one : options_.known) core::learn(memory_.lineages, one);
   if (memory_.shard_count == 0) memory_.shard_count = options_.me.shard_count();
 }
 
@@ -98,7 +98,7 @@ v1::Hello links::own_hello() const {
 
 core::hello_judgement links::judge(const v1::Hello& you) const {
   const auto me = own_hello();
-  core::hello_view known{me, memory_.shard_count, {}, memory_.seen, memory_.known_claims, memory_.names};
+  core::hello_view known{me, memory_.shard_count, {}, memory_.seen, memory_.lineages, memory_.names};
   for (const auto& [name, one] : nodes_)
     if (one.connected) known.connected.push_back(&one.hello);
   return core::judge_hello(you, known);
@@ -317,7 +317,7 @@ void links::on_claim(const v1::ShardClaim& claim) {
   if (claim.epoch() == 0 && memory_.claims.erase(claim.shard()) == 0) return;
   if (claim.epoch() != 0) {
     memory_.claims[claim.shard()] = claim;
-    core::learn(memory_.known_claims, claim);
+    core::learn(memory_.lineages, claim);
   }
   ++claims_version_;
   greet_all();
@@ -327,7 +327,7 @@ void links::on_claim(const v1::ShardClaim& claim) {
 
 /// If a claim of a node that may join counts more than that of a connected one, the latter is disconnected.
 void links::take_claims(const v1::Hello& you, const core::hello_judgement& judged) {
-  for (const auto& claim : you.shards()) core::learn(memory_.known_claims, claim);
+  for (const auto& claim : you.shards()) core::learn(memory_.lineages, claim);
   for (const auto& earlier : judged.outlived)
     lose(earlier, "node " + you.node() + " has its shard in a later lineage, or together with others", true);
 }

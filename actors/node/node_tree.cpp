@@ -253,6 +253,7 @@ void node_tree::open_to_others(v1::NodeOperateReply& out) {
     const auto opened =
         one->open_to_others(shards_guardian_.as<guardian_actor>(), path_of_shards, [&] { return world_.open_to_others(one->number()); });
     if (!opened.ok()) return set_error(opened.failure());
+    if (draining_) one->decline(true);
     out.add_shards(one->number());
   }
   if (out.shards().empty())

@@ -271,7 +271,7 @@ class replica_shell final : public service_port {
     }
     auto& others = seat_.others();
     // All are new, and this one is the first of them.
-    others.begin(next_lineage({}, to_unix_ms(setup_.time->now()), random_bits()), make_uuid_v7(to_unix_ms(setup_.time->now())));
+    others.begin(first_lineage(to_unix_ms(setup_.time->now()), random_bits()), make_uuid_v7(to_unix_ms(setup_.time->now())));
     if (!others.began()) return;
     if (!check(seat_.begin())) return;
     const bool anew = !others.members()->has(seat_.settings().how.self);

@@ -19,7 +19,6 @@ namespace fairlead {
 namespace {
 
 constexpr std::size_t waiting_at_most = 100'000;
-constexpr duration branch_start_limit = std::chrono::seconds{10};
 
 const core::declarative_engine& declarative() {
   static const core::declarative_engine engine;
@@ -102,11 +101,11 @@ v1::ShardClaim shard::claim() const {
   out.set_store_id(world_.store_id);
   *out.mutable_lineage() = world_.lineage;
   if (lives_here_alone()) return out;
-  out.set_replicated(true);
   // Of a shard that has begun both are there.
   auto& own = seat()->own();
   if (const auto id = own.known_shard(options_.shard, options_.shard_count)) out.set_store_id(*id);
   if (const auto lineage = own.claim_lineage({})) *out.mutable_lineage() = *lineage;
+  out.mutable_lineage()->set_several(true);
   return out;
 }
 
@@ -331,47 +330,35 @@ child_spec shard::branch(const std::string& parent_path) {
     out.children = led_children(path);
   }
   auto whole = guardian_child(world_.guards, parent_path, std::move(out));
-  if (!lives_here_alone()) {
-    whole.address = std::shared_ptr<stable_address>{&guardian_, [](stable_address*) {}};
-    return whole;
-  }
-  // open_to_others() ends it.
-  whole.may_leave = true;
-  whole.start = [this, start = std::move(whole.start)] {
-    auto started = start();
-    const std::lock_guard lock(branch_guard_);
-    if (started) branch_now_ = *started;
-    return started;
-  };
+  if (!lives_here_alone()) whole.address = std::shared_ptr<stable_address>{&guardian_, [](stable_address*) {}};
   return whole;
 }
 
 status shard::open_to_others(const guardian_actor& under, const std::string& parent_path,
                              const std::function<result<replica_seat*>()>& make) {
   caf::scoped_actor self{*world_.guards.system};
-  {
-    const std::lock_guard lock(branch_guard_);
-    scheduler_.lead_to(nullptr);
-    replies_.lead_to(nullptr);
-    const auto branch = caf::actor_cast<caf::actor>(std::exchange(branch_now_, nullptr));
-    self->monitor(branch);
-    caf::anon_send_exit(branch, caf::exit_reason::normal);
-  }
-  self->receive([](const caf::down_msg&) {});
+  const auto ask = [&](auto what) {
+    status out = nothing{};
+    const auto refused = [&out](const std::string& why) { out = error{v1::ERROR_CODE_UNAVAILABLE, why, "Try again."}; };
+    self->request(under, caf::infinite, std::move(what))
+        .receive([&](const std::string& failure) { failure.empty() ? void() : refused(failure); },
+                 [&](const caf::error&) { refused("the node is stopping"); });
+    return out;
+  };
+  scheduler_.lead_to(nullptr);
+  replies_.lead_to(nullptr);
+  if (auto ended = ask(remove_child{std::to_string(options_.shard)}); !ended.ok()) return ended;
   auto made = make();
-  if (!made) return made.failure();
-  seat_ = *made;
-  several_ = true;
-  status out = nothing{};
-  self->request(under, branch_start_limit, add_child{branch(parent_path)})
-      .receive(
-          [&out](const std::string& failure) {
-            if (!failure.empty()) out = error{v1::ERROR_CODE_UNAVAILABLE, failure, "Start the node again."};
-          },
-          [&out](const caf::error&) {
-            out = error{v1::ERROR_CODE_UNAVAILABLE, "The shard's actors were not started.", "Start the node again."};
-          });
-  return out;
+  if (made) {
+    seat_ = *made;
+    several_ = true;
+    const auto started = ask(add_child{branch(parent_path)});
+    if (started.ok()) return started;
+    made = started.failure();
+  }
+  // Nothing of the shard runs any more.
+  world_.on_fatal(made.failure());
+  return made.failure();
 }
 
 std::optional<v1::ShardClaim> shard::known() const {

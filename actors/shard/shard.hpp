@@ -5,7 +5,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,8 +71,9 @@ class shard {
 
   std::uint32_t number() const noexcept { return options_.shard; }
   bool lives_here_alone() const { return seat() == nullptr; }
-  /// Other nodes can hold a shard that lives here alone, from now on. Its branch ends, `make` gives the seat that it goes on with, and branch() is to
-  /// be started again below `under`. Requests wait meanwhile. Blocks. Errors: of `make`, and unavailable: the node is ending.
+  /// Other nodes can hold a shard that lives here alone, from now on. Its branch, below `under`, ends, `make` gives the seat that it goes on with, and
+  /// the branch begins again. What arrives meanwhile waits; what is under way gets no answer, as at a restart. Blocks. Errors: of `make`, which are
+  /// fatal, and unavailable.
   status open_to_others(const guardian_actor& under, const std::string& parent_path, const std::function<result<replica_seat*>()>& make);
   /// What a replica here knows of the shard, whoever leads it; nullopt: nothing, or the shard lives here alone.
   std::optional<v1::ShardClaim> known() const;
@@ -114,8 +114,6 @@ class shard {
   std::atomic<replica_seat*> seat_;
   std::atomic<bool> several_;  // there is a seat
   commit_gauge commits_;
-  std::mutex branch_guard_;
-  caf::strong_actor_ptr branch_now_;  // the guardian of the shard's branch
   stable_address scheduler_;
   stable_address replies_;
   stable_address guardian_;  // of the shard's branch, with a seat

@@ -60,15 +60,23 @@ struct add_child {
   child_spec child;
 };
 
+/// Tells a guardian to stop a child and to forget it.
+struct remove_child {
+  std::string id;
+};
+
 }  // namespace fairlead
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::add_child)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::remove_child)
 
 namespace fairlead {
 
 using guardian_actor = caf::typed_actor<
     // One more child. Answered with an empty text, or with the reason why it could not be started.
     caf::replies_to<add_child>::with<std::string>,
+    // Answered once the child has ended, with an empty text; or with the reason why it is not removed.
+    caf::replies_to<remove_child>::with<std::string>,
     // Own reminder: the time for a child to end is over.
     caf::reacts_to<expire_atom, std::uint64_t>>;
 

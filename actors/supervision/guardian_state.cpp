@@ -88,8 +88,15 @@ guardian::behavior_type guardian::make_behavior() {
         if (ending_ || first_failure_) return branch_->path() + " is stopping";
         if (!stopping_) return add(std::move(what.child));
         // During a plan, indexes name the children to stop and start.
-        waiting_.push_back({std::move(what.child), make_response_promise<std::string>()});
+        waiting_.push_back({std::move(what.child), {}, make_response_promise<std::string>()});
         return waiting_.back().promise;
+      },
+      [this](remove_child& what) -> caf::result<std::string> {
+        if (ending_ || first_failure_) return branch_->path() + " is stopping";
+        auto promise = make_response_promise<std::string>();
+        waiting_.push_back({{}, std::move(what.id), promise});
+        if (!stopping_) serve_waiting();
+        return promise;
       },
       [this](expire_atom, std::uint64_t timer) { on_time_over(timer); },
   };
@@ -201,7 +208,13 @@ void guardian::on_down(const caf::down_msg& what) {
   }
   const bool told = stopping_ == which;
   if (told) stopping_.reset();
-  if (ending_) {
+  if (removing_ && removing_->removed == at->spec.id && !ending_) {
+    // However it has ended: nothing of it is left.
+    to_stop_.erase(which);
+    to_start_.erase(which);
+    leave(*at);
+    std::exchange(removing_, std::nullopt)->promise.deliver(std::string{});
+  } else if (ending_) {
     // The caller that stops the tree must learn that something did not end as told.
     if (told && !is_failure(end_reason_) && (at->killed || is_failure(what.reason)))
       end_reason_ = failure_of(at->killed ? at->path + " had to be killed" : text);
@@ -382,11 +395,29 @@ std::string guardian::add(child_spec spec) {
 }
 
 void guardian::serve_waiting() {
-  while (!waiting_.empty()) {
+  const bool stops = ending_ || getf(is_shutting_down_flag);
+  if (stops && removing_) std::exchange(removing_, std::nullopt)->promise.deliver(branch_->path() + " is stopping");
+  while (!waiting_.empty() && !removing_) {
     auto next = std::move(waiting_.front());
     waiting_.pop_front();
-    next.promise.deliver(ending_ || getf(is_shutting_down_flag) ? branch_->path() + " is stopping" : add(std::move(next.spec)));
+    if (stops)
+      next.promise.deliver(branch_->path() + " is stopping");
+    else if (next.removed.empty())
+      next.promise.deliver(add(std::move(next.spec)));
+    else
+      remove(std::move(next));
   }
+}
+
+void guardian::remove(waiting_change what) {
+  const auto at =
+      std::find_if(children_.begin(), children_.end(), [&](const child& one) { return one.spec.id == what.removed && one.running; });
+  if (at == children_.end()) {
+    what.promise.deliver(branch_->path() + "/" + what.removed + " does not run");
+    return;
+  }
+  removing_ = std::move(what);
+  stop(static_cast<std::size_t>(at - children_.begin()));
 }
 
 std::vector<bool> guardian::running() const {

@@ -67,8 +67,9 @@ class guardian final : public supervised<guardian_actor::base> {
     bool added = false;
     bool over = false;  // ended, and never to be started again
   };
-  struct waiting_child {
-    child_spec spec;
+  struct waiting_change {
+    child_spec spec;      // to add
+    std::string removed;  // or the id of the child to remove
     caf::typed_response_promise<std::string> promise;
   };
 
@@ -88,6 +89,7 @@ class guardian final : public supervised<guardian_actor::base> {
   void finish();
   void crashed(const std::string& what);
   std::string add(child_spec spec);
+  void remove(waiting_change what);
   void serve_waiting();
   void arm(duration limit);
   std::vector<bool> running() const;
@@ -106,7 +108,8 @@ class guardian final : public supervised<guardian_actor::base> {
   std::optional<std::size_t> stopping_;            // told to end, and awaited
   std::set<std::size_t> to_start_;
   std::uint64_t timer_ = 0;  // 0 is no timer: a message with 0 only wakes the guardian
-  std::deque<waiting_child> waiting_;
+  std::deque<waiting_change> waiting_;
+  std::optional<waiting_change> removing_;  // being stopped
 
   bool ending_ = false;
   bool gives_up_ = false;

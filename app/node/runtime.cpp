@@ -137,7 +137,7 @@ struct node_runtime::state {
       }
       const auto store_id = store.claim_shard(number, config.shard_count, make_uuid_v7(to_unix_ms(clock.now())));
       if (!store_id) return store_id.failure();
-      const auto lineage = store.claim_lineage(next_lineage({}, to_unix_ms(clock.now()), random_bits()));
+      const auto lineage = store.claim_lineage(first_lineage(to_unix_ms(clock.now()), random_bits()));
       if (!lineage) return lineage.failure();
       auto* claim = who.add_shards();
       claim->set_shard(number);

@@ -121,7 +121,8 @@ status journaled_store::replay_term(const journal_record& record, bool counts) {
   log_.base_index = record.index;
   log_.base_term = record.term;
   log_.base_stamp_ms = record.stamp_ms;
-  log_.base_members = said.members();
+  // A process that was about to make it one of several may have ended before that was durable.
+  if (replicated_) log_.base_members = said.members();
   return nothing{};
 }
 

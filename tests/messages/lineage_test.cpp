@@ -30,7 +30,20 @@ TEST(lineage, the_next_one_is_later_also_where_the_clock_was_set_back) {
   EXPECT_EQ(next_lineage(former, 9'000, 3).made_unix_ms(), 9'000);
   EXPECT_EQ(next_lineage(former, 1'000, 3).made_unix_ms(), 5'001);
   EXPECT_EQ(next_lineage(former, 5'000, 3).made_unix_ms(), 5'001);
-  EXPECT_EQ(next_lineage({}, 7'000, 3).bits(), 3u);
+  EXPECT_EQ(compare(next_lineage({}, 7'000, 2), first_lineage(7'000, 2)), lineage_order::conflict);
+}
+
+TEST(lineage, that_began_on_an_empty_store_of_one_node_does_not_count_beside_one_of_several) {
+  const auto stray = first_lineage(9'000, 3);
+  auto several = first_lineage(1'000, 7);
+  several.set_several(true);
+  EXPECT_EQ(compare(stray, several), lineage_order::earlier);
+  EXPECT_EQ(compare(several, stray), lineage_order::later);
+  EXPECT_EQ(compare(next_lineage(several, 9'000, 2), several), lineage_order::later) << "a restore counts";
+  EXPECT_EQ(compare(first_lineage(1'000, 7), several), lineage_order::same) << "before others could join";
+  auto both = stray;
+  both.set_several(true);
+  EXPECT_EQ(compare(both, several), lineage_order::later);
 }
 
 }  // namespace

@@ -83,22 +83,16 @@ hello_judgement copied_folder(const v1::Hello& you, const v1::Hello& other) {
                  "Stop one of them; start a new node with an empty data folder and a different name");
 }
 
-/// Whether `claim` counts more than what is known; `same`: it is of the same shard.
-lineage_order order_of(const v1::ShardClaim& claim, const known_claim& known) {
-  if (claim.replicated() != known.replicated) return claim.replicated() ? lineage_order::later : lineage_order::earlier;
-  return compare(claim.lineage(), known.lineage);
-}
-
 /// `earlier` is a claim to a shard that has gone on as `later`.
-hello_judgement outlived(const std::string& node, const v1::ShardClaim& earlier, const std::string& by, const known_claim& later) {
-  if (later.replicated && !earlier.replicated())
+hello_judgement outlived(const std::string& node, const v1::ShardClaim& earlier, const std::string& by, const v1::Lineage& later) {
+  if (later.several() && !earlier.lineage().several())
     return refused("shard " + std::to_string(earlier.shard()) + " is held by several nodes, as the one that " + by + ", and node " + node +
                        " claims to hold it alone",
                    "Stop node " + node +
                        ". If it is to hold the shard together with them, remove its store, and run fairlead cluster join on it. "
-                       "If its store is the one to keep, as after a restore, stop the others, and run fairlead cluster init on it");
+                       "If its store is the one to keep, stop the others, and run fairlead cluster init on it");
   return refused("shard " + std::to_string(earlier.shard()) + " of node " + node + " is of an earlier lineage (" +
-                     to_text(earlier.lineage()) + ") than the one that " + by + " (" + to_text(later.lineage) + ")",
+                     to_text(earlier.lineage()) + ") than the one that " + by + " (" + to_text(later) + ")",
                  "Stop node " + node + " if the shard was restored or created again elsewhere; if its store is the one to keep, run " +
                      "fairlead restore STORE on that store while the node is stopped");
 }
@@ -112,15 +106,15 @@ hello_judgement beside(const v1::Hello& you, const v1::Hello& other, const v1::S
   for (const auto& claim : you.shards()) {
     const auto* held = claim_in(other, claim.shard());
     if (held == nullptr) continue;
-    const known_claim known{held->lineage(), held->replicated()};
-    const auto order = order_of(claim, known);
+    const auto order = compare(claim.lineage(), held->lineage());
     if (order == lineage_order::later) {
       gives_way = &claim;
       continue;
     }
     // Who leads a replicated shard changes, and a former leader may not know it yet.
-    if (order == lineage_order::same && claim.replicated() && held->replicated() && claim.store_id() == held->store_id()) continue;
-    if (order == lineage_order::earlier) return outlived(you.node(), claim, "node " + other.node() + " holds", known);
+    if (order == lineage_order::same && claim.lineage().several() && held->lineage().several() && claim.store_id() == held->store_id())
+      continue;
+    if (order == lineage_order::earlier) return outlived(you.node(), claim, "node " + other.node() + " holds", held->lineage());
     return refused("shard " + std::to_string(claim.shard()) + " is held by node " + other.node() + ", and node " + you.node() +
                        " claims it too" +
                        (order == lineage_order::conflict       ? " in another lineage that was created at the same moment"
@@ -168,13 +162,13 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
         "STORE for the store of each of its shards, remove the file `node` from the data folder, and run fairlead node forget " +
             you.node());
   for (const auto& claim : you.shards()) {
-    const auto latest = known.claims.find(claim.shard());
-    if (latest == known.claims.end()) continue;
-    const auto order = order_of(claim, latest->second);
+    const auto latest = known.lineages.find(claim.shard());
+    if (latest == known.lineages.end()) continue;
+    const auto order = compare(claim.lineage(), latest->second);
     if (order == lineage_order::earlier) return outlived(you.node(), claim, "was here before", latest->second);
     if (order == lineage_order::conflict)
       return refused("shard " + std::to_string(claim.shard()) + " of node " + you.node() + " is of another lineage (" +
-                         to_text(claim.lineage()) + ") than the one that was here before (" + to_text(latest->second.lineage) +
+                         to_text(claim.lineage()) + ") than the one that was here before (" + to_text(latest->second) +
                          "), and both were created at the same moment",
                      "Decide which store to keep, and run fairlead restore STORE on it while its node is stopped");
   }
@@ -182,8 +176,7 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
   const v1::ShardClaim* gives_way = nullptr;
   if (auto judged = beside(you, me, gives_way); judged.verdict == hello_verdict::refuse) return judged;
   if (gives_way != nullptr)
-    return outlived(me.node(), *claim_in(me, gives_way->shard()), "node " + you.node() + " holds",
-                    {gives_way->lineage(), gives_way->replicated()});
+    return outlived(me.node(), *claim_in(me, gives_way->shard()), "node " + you.node() + " holds", gives_way->lineage());
   std::vector<std::string> replaced;
   std::vector<std::string> let_go;
   for (const auto* other : known.connected) {
@@ -208,11 +201,12 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
   return out;
 }
 
-void learn(std::map<std::uint32_t, known_claim>& known, const v1::ShardClaim& claim) {
+void learn(std::map<std::uint32_t, v1::Lineage>& known, const v1::ShardClaim& claim) {
   if (!is_set(claim.lineage())) return;
-  const known_claim claimed{claim.lineage(), claim.replicated()};
-  const auto [place, is_first] = known.try_emplace(claim.shard(), claimed);
-  if (!is_first && order_of(claim, place->second) == lineage_order::later) place->second = claimed;
+  auto& latest = known.try_emplace(claim.shard(), claim.lineage()).first->second;
+  const auto order = compare(claim.lineage(), latest);
+  // A shard that has lived on one node may be one of several by now.
+  if (order == lineage_order::later || (order == lineage_order::same && claim.lineage().several())) latest = claim.lineage();
 }
 
 duration reconnect_delay(duration first, duration longest, std::uint32_t failures, const std::string& seed) {

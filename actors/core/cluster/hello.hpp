@@ -17,19 +17,14 @@ namespace fairlead::core {
 inline constexpr std::uint32_t protocol_version = 2;
 inline constexpr std::uint32_t least_protocol_version = 2;
 
-/// The claim to a shard that has counted most so far, here or elsewhere.
-struct known_claim {
-  v1::Lineage lineage;
-  bool replicated = false;  // several nodes hold the shard
-};
-
 struct hello_view {
-  const v1::Hello& me;                                 // with the shards that are up here
-  std::uint32_t shard_count = 0;                       // of the cluster; 0: not known yet
-  std::vector<const v1::Hello*> connected;             // other nodes
-  const std::map<std::string, std::uint64_t>& seen;    // by node_id: the highest incarnation ever connected
-  const std::map<std::uint32_t, known_claim>& claims;  // by shard
-  const std::map<std::string, std::string>& names;     // by node name: the node_id last connected under it, unless forgotten
+  const v1::Hello& me;                               // with the shards that are up here
+  std::uint32_t shard_count = 0;                     // of the cluster; 0: not known yet
+  std::vector<const v1::Hello*> connected;           // other nodes
+  const std::map<std::string, std::uint64_t>& seen;  // by node_id: the highest incarnation ever connected
+  const std::map<std::uint32_t, v1::Lineage>&
+      lineages;                                     // by shard: the one that counts most of all that were ever claimed, here or elsewhere
+  const std::map<std::string, std::string>& names;  // by node name: the node_id last connected under it, unless forgotten
 };
 
 enum class hello_verdict {
@@ -46,9 +41,8 @@ struct hello_judgement {
   std::vector<std::string> outlived;  // names of connected nodes with a shard whose later lineage the newcomer holds; they are disconnected
 };
 
-/// What is known of the shards after this claim. Of two lineages the later one counts. But whoever holds a shard alone does not speak for one that
-/// several nodes hold: it may have begun an empty store.
-void learn(std::map<std::uint32_t, known_claim>& known, const v1::ShardClaim& claim);
+/// What is known of the lineages after this claim.
+void learn(std::map<std::uint32_t, v1::Lineage>& known, const v1::ShardClaim& claim);
 
 /// A node that conflicts with a connected one is refused, unless it is that node's restart. A name stays with its node_id even while that
 /// node is away, until an operator has the name forgotten.

@@ -80,10 +80,11 @@ class planner {
                        [&](replica_id id) { return id != standby && is_of_a_node(id) && !leaves(id) && follows(id); });
   }
 
-  /// A node that is to have a vote, and gets what the shard has.
-  bool one_comes() const {
-    return std::any_of(of_nodes_.begin(), of_nodes_.end(),
-                       [&](const auto& one) { return one.present && !one.leaves && !now_.votes(one.id); });
+  /// Nodes that are to have a vote get what the shard has, so many that the votes are odd with them.
+  bool enough_come() const {
+    const auto come = std::count_if(of_nodes_.begin(), of_nodes_.end(),
+                                    [&](const auto& one) { return one.present && !one.leaves && !now_.votes(one.id); });
+    return come >= (staying_voters() % 2 == 0 ? 1 : 2);
   }
 
   std::optional<members> give_a_vote(replica_id standby) const {
@@ -101,7 +102,7 @@ class planner {
   /// From one that leaves, or where there are too many votes for the nodes.
   std::optional<members> take_a_vote() const {
     // The one that leaves keeps its vote until another has it: without it the shard may outlive the loss of fewer nodes.
-    const bool wait = staying_voters() < wanted_voters() && one_comes();
+    const bool wait = staying_voters() < wanted_voters() && enough_come();
     for (const auto id : now_.voters)
       if (!wait && id != self_ && leaves(id))
         if (auto out = if_it_can_decide(without_voter(id))) return out;

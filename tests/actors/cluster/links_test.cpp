@@ -66,7 +66,8 @@ TEST_F(links_of_nodes, lead_to_the_leader_of_the_latest_epoch_and_away_from_one_
   auto& c = world.add("c", {"b"});
   world.pass(6'000);
   auto claim = links_world::claim(1);
-  claim.set_replicated(true);
+  claim.mutable_lineage()->set_made_unix_ms(5);
+  claim.mutable_lineage()->set_several(true);
   claim.set_epoch(5);
   a.shell->on_claim(claim);
   world.run();

@@ -353,7 +353,7 @@ CAF_TEST(a_shard_that_has_lived_on_one_node_gets_replicas_on_others) {
     const auto stores = open("n1", false);
     auto& own = stores->at(0);
     CAF_REQUIRE(own.claim_shard(0, 1, "store").ok());
-    CAF_REQUIRE(own.claim_lineage(next_lineage({}, 5, 5)).ok());
+    CAF_REQUIRE(own.claim_lineage(first_lineage(5, 5)).ok());
     replica alone(own, {}, [this] { return boot_ms; });
     const auto epoch = alone.raise_epoch();
     CAF_REQUIRE(epoch.ok());

@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "actors/replication/replica.hpp"
+#include "store/keys.hpp"
+#include "store/meta_rows.hpp"
 #include "tests/eventually.hpp"
 #include "tests/store/journaled/checks.hpp"
 
@@ -30,10 +32,24 @@ struct replica_alone : ::testing::Test {
     stores = std::move(store::journaled_stores::open(std::make_unique<store::lent_disk>(disk), {{0, "one", &tables}}, options).value());
   }
 
+  void commit(const std::string& key) {
+    const auto epoch = it->raise_epoch();
+    ASSERT_TRUE(epoch.ok()) << epoch.failure().sentence;
+    store::batch one;
+    one.sequence = stores->at(0).sequence() + 1;
+    one.epoch = *epoch;
+    one.put(store::table::task, key, "value");
+    ASSERT_TRUE(it->commit({one}).ok());
+  }
+  void start(replica_settings how = {}) {
+    it.emplace(stores->at(0), std::move(how), [] { return std::int64_t{1}; });
+  }
+
   store::memory_disk disk;
   store::memory_store tables;
   store::journal_options options;
   std::unique_ptr<store::journaled_stores> stores;
+  std::optional<replica> it;
 };
 
 TEST_F(replica_alone, commits_more_at_once_than_its_journal_holds) {
@@ -63,18 +79,7 @@ TEST_F(replica_alone, commits_more_at_once_than_its_journal_holds) {
 
 // As `fairlead cluster init` does it while the node runs.
 TEST_F(replica_alone, goes_on_as_the_first_of_several_without_a_start) {
-  std::optional<replica> it;
-  const auto commit = [&](const std::string& key) {
-    const auto epoch = it->raise_epoch();
-    ASSERT_TRUE(epoch.ok()) << epoch.failure().sentence;
-    store::batch one;
-    one.sequence = stores->at(0).sequence() + 1;
-    one.epoch = *epoch;
-    one.put(store::table::task, key, "value");
-    ASSERT_TRUE(it->commit({one}).ok());
-  };
-  const auto boot_ms = [] { return std::int64_t{1}; };
-  it.emplace(stores->at(0), replica_settings{}, boot_ms);
+  start();
   ASSERT_NO_FATAL_FAILURE(commit("alone"));
   const auto former = it->view();
   it.reset();
@@ -84,7 +89,7 @@ TEST_F(replica_alone, goes_on_as_the_first_of_several_without_a_start) {
   how.born_with = members;
   ASSERT_TRUE(stores->at(0).be_replica(7, *raft::encode(members), "the nodes", former.term).ok());
   for (int starts = 0; starts < 2; ++starts) {
-    it.emplace(stores->at(0), how, boot_ms);
+    start(how);
     EXPECT_EQ(it->view().members, members);
     EXPECT_GE(it->view().term, former.term);
     EXPECT_GE(it->view().last_index, former.last_index);
@@ -99,6 +104,25 @@ TEST_F(replica_alone, goes_on_as_the_first_of_several_without_a_start) {
     it.reset();
     open();
     EXPECT_EQ(stores->at(0).replica()->id, 7U);
+  }
+}
+
+TEST_F(replica_alone, leads_again_when_the_process_ended_before_others_could_join) {
+  start();
+  ASSERT_NO_FATAL_FAILURE(commit("0"));
+  const auto term = it->view().term;
+  it.reset();
+  ASSERT_TRUE(stores->at(0).be_replica(7, *raft::encode(raft::members{{7}, {}}), {}, term).ok());
+  // The journal says it, and the tables do not.
+  store::batch row;
+  row.erase(store::table::meta, store::keys::meta(store::meta::replica_row));
+  ASSERT_TRUE(tables.apply(store::run::of(row)->operations()).ok());
+  for (int starts = 1; starts < 4; ++starts) {
+    open();
+    EXPECT_FALSE(stores->at(0).replica());
+    start();
+    ASSERT_NO_FATAL_FAILURE(commit(std::to_string(starts)));
+    it.reset();
   }
 }
 

@@ -431,6 +431,43 @@ CAF_TEST(a_child_that_is_added_in_the_middle_of_a_restart_waits_for_its_end) {
   CAF_CHECK_EQUAL(answer, "");
 }
 
+// `w.child(…, true)`: it ends only when it is killed.
+CAF_TEST(a_child_is_removed_for_good_however_it_ends_and_its_name_is_free_then) {
+  start(spec("node", restart_strategy::one_for_one, {w.child("a"), w.child("b", restart_kind::permanent, true)}));
+  const auto remove = [&](const std::string& id) {
+    auto waiting = self->request(root, caf::infinite, remove_child{id});
+    consume_messages();
+    sleep(seconds{6});
+    std::string answer = "none";
+    waiting.receive([&](std::string& got) { answer = std::move(got); }, [&](const caf::error& why) { answer = sys.render(why); });
+    return answer;
+  };
+  w.lines.take();
+  CAF_CHECK_EQUAL(remove("b"), "");
+  CAF_CHECK_EQUAL(w.lines.take(), (lines{"-b"}));
+  CAF_CHECK_EQUAL(path_of("node/b"), "");
+  CAF_CHECK_EQUAL(remove("b"), "node/b does not run");
+  CAF_CHECK_EQUAL(add(root, w.child("b")), "");
+  CAF_CHECK_EQUAL(w.lines.take(), (lines{"+b"}));
+}
+
+CAF_TEST(what_is_asked_while_a_child_is_removed_waits_for_its_end) {
+  start(spec("node", restart_strategy::one_for_all, {w.child("a"), w.child("b", restart_kind::permanent, true)}));
+  w.lines.take();
+  auto removed = self->request(root, caf::infinite, remove_child{"b"});
+  consume_messages();
+  order("a", "throw x");
+  auto added = self->request(root, caf::infinite, add_child{w.child("b")});
+  consume_messages();
+  sleep(seconds{6});
+  CAF_CHECK_EQUAL(w.lines.take(), (lines{"-a", "-b", "+a", "+b"}));
+  for (auto* waiting : {&removed, &added}) {
+    std::string answer = "none";
+    waiting->receive([&](std::string& got) { answer = std::move(got); }, [&](const caf::error& why) { answer = sys.render(why); });
+    CAF_CHECK_EQUAL(answer, "");
+  }
+}
+
 CAF_TEST(an_actor_that_no_guardian_has_started_is_counted_while_it_lives) {
   const auto before = outside_actors().load();
   start_three(restart_strategy::one_for_one);

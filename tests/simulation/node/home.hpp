@@ -158,6 +158,7 @@ class home final : public agents::shard {
   void ask_for_change();
   void judge_nodes() const;
   void drain_one();
+  void look_at_drained(node& which, std::uint64_t life, raft::log_term led_in);
   link& between(std::size_t one, std::size_t other);
 
   world& world_;

@@ -89,7 +89,7 @@ void node::start() {
 
 void node::start_core() {
   ++core_;
-  const auto own = store_.claim_lineage(next_lineage({}, clock_.now_ms(), world_.restores.next()));
+  const auto own = store_.claim_lineage(first_lineage(clock_.now_ms(), world_.restores.next()));
   if (!own.ok()) throw rule_broken{"fatal", "the store is refused: " + own.failure().sentence, false};
   lineage_ = *own;
   const auto epoch = begin_epoch();

@@ -95,6 +95,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   /// As far as its replica knows.
   bool is_leader() const;
   raft::members members() const;
+  raft::log_term term() const;
   /// All that it has in its log counts.
   bool has_settled() const;
   /// By which it leads the shard.

@@ -20,6 +20,8 @@ const clock& node::time() const {
 
 bool node::is_leader() const { return member_ && member_->consensus().view().role == raft::role::leader; }
 
+raft::log_term node::term() const { return member_->consensus().view().term; }
+
 bool node::has_settled() const {
   const auto known = member_->consensus().view();
   return known.last_index == known.commit_index;

@@ -47,7 +47,7 @@ void simulated_store::be_born(const replica_settings& as) {
   v1::ShardMembers all;
   all.mutable_voters()->Assign(as.born_with.voters.begin(), as.born_with.voters.end());
   if (!alone.ok() || !(*alone)->be_replica(as.self).ok() ||
-      !(*alone)->begin_shard(all.SerializeAsString(), {0, 1, "simulated"}, next_lineage({}, 1'000, 1)).ok())
+      !(*alone)->begin_shard(all.SerializeAsString(), {0, 1, "simulated"}, first_lineage(1'000, 1)).ok())
     throw rule_broken{"fatal", "a replica cannot be made", false};
 }
 

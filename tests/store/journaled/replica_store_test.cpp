@@ -47,7 +47,7 @@ struct replica_store_test : ::testing::Test {
 TEST_F(replica_store_test, of_a_shard_that_lived_on_one_node_has_all_of_its_log_and_begins_another) {
   open(false);
   ASSERT_TRUE(it().claim_shard(0, 1, "store").ok());
-  ASSERT_TRUE(it().claim_lineage(next_lineage({}, 5, 5)).ok());
+  ASSERT_TRUE(it().claim_lineage(first_lineage(5, 5)).ok());
   ASSERT_TRUE(it().raise_epoch().ok());
   work(10);
   ASSERT_TRUE(it().apply().ok());
@@ -70,7 +70,7 @@ TEST_F(replica_store_test, of_a_shard_that_lived_on_one_node_has_all_of_its_log_
 TEST_F(replica_store_test, that_is_settled_asks_for_a_restore) {
   open(true);
   ASSERT_TRUE(it().be_replica(7).ok());
-  ASSERT_TRUE(it().begin_shard(members, {0, 1, "store"}, next_lineage({}, 5, 5)).ok());
+  ASSERT_TRUE(it().begin_shard(members, {0, 1, "store"}, first_lineage(5, 5)).ok());
   ASSERT_TRUE(it().claim_lineage({}).ok());
   ASSERT_TRUE(it().settle().ok());
   stores.reset();

@@ -34,12 +34,12 @@ struct desk {
   v1::Hello me = node_named("a", {0});
   std::vector<v1::Hello> connected;
   std::map<std::string, std::uint64_t> seen;
-  std::map<std::uint32_t, known_claim> claims;
+  std::map<std::uint32_t, v1::Lineage> lineages;
   std::map<std::string, std::string> names;
   std::uint32_t shard_count = 4;
 
   hello_judgement judge(const v1::Hello& you) const {
-    hello_view view{me, shard_count, {}, seen, claims, names};
+    hello_view view{me, shard_count, {}, seen, lineages, names};
     for (const auto& one : connected) view.connected.push_back(&one);
     return judge_hello(you, view);
   }
@@ -191,7 +191,7 @@ TEST(hello, a_later_lineage_of_a_shard_takes_the_place_of_an_earlier_one_whateve
   desk d;
   d.connected = {node_of("c", 2, lineage(1'000))};
   d.connected[0].mutable_shards(0)->set_epoch(99);
-  d.claims[2] = {lineage(1'000), false};
+  d.lineages[2] = lineage(1'000);
   const auto out = d.judge(node_of("b", 2, lineage(2'000)));
   EXPECT_EQ(out.verdict, hello_verdict::join);
   EXPECT_EQ(out.outlived, std::vector<std::string>{"c"});
@@ -205,7 +205,7 @@ TEST(hello, a_node_whose_lineage_is_over_is_refused_by_name_and_told_how_to_go_o
       "shard 2 of node b is of an earlier lineage (of 1970-01-01T00:00:01.000Z (0000000000000001)) than the one that node c holds (of "
       "1970-01-01T00:00:02.000Z (0000000000000001))");
   d.connected.clear();
-  d.claims[2] = {lineage(2'000), false};
+  d.lineages[2] = lineage(2'000);
   EXPECT_NE(d.refusal(node_of("b", 2, lineage(1'000))).find("than the one that was here before"), std::string::npos)
       << "also when nobody is connected";
   EXPECT_NE(d.judge(node_of("b", 2, lineage(1'000))).why.remedy.find("fairlead restore STORE"), std::string::npos);
@@ -215,9 +215,9 @@ TEST(hello, a_node_whose_lineage_is_over_is_refused_by_name_and_told_how_to_go_o
 
 TEST(hello, two_lineages_of_one_moment_are_two_truths_and_refused_as_such) {
   desk d;
-  d.claims[2] = {lineage(1'000, 1), false};
+  d.lineages[2] = lineage(1'000, 1);
   EXPECT_NE(d.refusal(node_of("b", 2, lineage(1'000, 2))).find("both were created at the same moment"), std::string::npos);
-  d.claims.clear();
+  d.lineages.clear();
   d.connected = {node_of("c", 2, lineage(1'000, 1))};
   EXPECT_EQ(d.refusal(node_of("b", 2, lineage(1'000, 2))),
             "shard 2 is held by node c, and node b claims it too in another lineage that was created at the same moment");
@@ -231,7 +231,7 @@ TEST(hello, a_node_does_not_work_with_whoever_has_gone_on_with_its_own_shard) {
 
 TEST(hello, a_claim_of_a_release_without_lineages_is_judged_as_before) {
   desk d;
-  d.claims[2] = {lineage(1'000), false};
+  d.lineages[2] = lineage(1'000);
   EXPECT_EQ(d.judge(node_named("b", {2})).verdict, hello_verdict::join);
 }
 
@@ -248,8 +248,8 @@ TEST(hello, a_shard_that_is_held_already_is_refused_by_whoever_knows_its_holder)
 TEST(hello, a_replicated_shard_may_be_claimed_by_its_former_leader_beside_the_present_one) {
   desk d;
   auto& mine = *d.me.mutable_shards(0);
-  mine.set_replicated(true);
   mine.mutable_lineage()->set_made_unix_ms(5);
+  mine.mutable_lineage()->set_several(true);
   auto you = node_named("b", {0});
   auto& yours = *you.mutable_shards(0);
   yours = mine;
@@ -258,7 +258,8 @@ TEST(hello, a_replicated_shard_may_be_claimed_by_its_former_leader_beside_the_pr
   yours.set_store_id("another");
   EXPECT_NE(d.refusal(you).find("with another store"), std::string::npos);
   yours = mine;
-  yours.set_replicated(false);
+  yours.mutable_lineage()->set_made_unix_ms(9);
+  yours.mutable_lineage()->set_several(false);
   EXPECT_NE(d.refusal(you).find("node b claims to hold it alone"), std::string::npos);
   yours = mine;
   yours.mutable_lineage()->set_made_unix_ms(4);
@@ -267,19 +268,19 @@ TEST(hello, a_replicated_shard_may_be_claimed_by_its_former_leader_beside_the_pr
 
 TEST(hello, whoever_holds_a_shard_alone_does_not_speak_for_one_that_several_nodes_hold) {
   desk d;
-  auto alone = node_of("b", 2, lineage(9'000));
+  auto alone = node_of("b", 2, lineage(9'000, 2));
   auto one_of_several = node_of("c", 2, lineage(1'000));
-  one_of_several.mutable_shards(0)->set_replicated(true);
+  one_of_several.mutable_shards(0)->mutable_lineage()->set_several(true);
   // It is refused beside one of them, and also while none is connected.
   d.connected = {one_of_several};
   EXPECT_EQ(d.refusal(alone), "shard 2 is held by several nodes, as the one that node c holds, and node b claims to hold it alone");
   d.connected.clear();
-  learn(d.claims, one_of_several.shards(0));
-  learn(d.claims, alone.shards(0));
+  learn(d.lineages, one_of_several.shards(0));
+  learn(d.lineages, alone.shards(0));
   EXPECT_EQ(d.refusal(alone), "shard 2 is held by several nodes, as the one that was here before, and node b claims to hold it alone");
   // Who took it for the shard lets it go when one of the several comes.
-  d.claims.clear();
-  learn(d.claims, alone.shards(0));
+  d.lineages.clear();
+  learn(d.lineages, alone.shards(0));
   d.connected = {alone};
   EXPECT_EQ(d.judge(one_of_several).outlived, (std::vector<std::string>{"b"}));
   d.me = alone;
@@ -291,11 +292,11 @@ TEST(hello, whoever_holds_a_shard_alone_does_not_speak_for_one_that_several_node
 TEST(hello, a_shard_that_has_lived_on_one_node_alone_goes_on_as_one_of_several) {
   desk d;
   auto before = node_of("b", 2, lineage(1'000));
-  learn(d.claims, before.shards(0));
+  learn(d.lineages, before.shards(0));
   auto now = before;
-  now.mutable_shards(0)->set_replicated(true);
+  now.mutable_shards(0)->mutable_lineage()->set_several(true);
   EXPECT_EQ(d.judge(now).verdict, hello_verdict::join);
-  learn(d.claims, now.shards(0));
+  learn(d.lineages, now.shards(0));
   // Of two such the later lineage counts.
   now.mutable_shards(0)->mutable_lineage()->set_made_unix_ms(900);
   EXPECT_NE(d.refusal(now).find("earlier lineage"), std::string::npos);

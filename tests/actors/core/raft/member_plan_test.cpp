@@ -151,6 +151,11 @@ TEST_F(member_plan_test, leaves_the_vote_with_one_that_leaves_until_another_can_
   now = {{1, 2, 3}, {}};
   of_nodes[3].present = false;
   EXPECT_EQ(next(), (members{{1, 2}, {}})) << "one that was not started may never come";
+  // Of two that leave. The one that comes gets no vote alone, and the next one may never come.
+  now = {{1, 2, 3}, {4}};
+  of_nodes = {{1, true}, {2, true, true}, {3, true, true}, {4, true}, {0, false}};
+  others = {{2, true, 0}, {3, true, 0}, {4, true, 0}};
+  EXPECT_EQ(next(), (members{{1, 3}, {4}}));
 }
 
 TEST_F(member_plan_test, takes_the_vote_from_one_that_leaves_and_gives_it_to_the_one_that_stands_by) {
