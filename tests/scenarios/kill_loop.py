@@ -190,8 +190,8 @@ def report(options, reaper, client, services, began, settled):
     expect(client.acknowledged >= options.kills, "hardly anything was submitted: the run says nothing")
 
 
-def judge(stores, services, client, woken=()):
-    verdict = audit.judge(services.records(), client.history.events, woken)
+def judge(stores, services, client, woken=(), clocks_off=0):
+    verdict = audit.judge(services.records(), client.history.events, woken, clocks_off)
     print(audit.table(verdict))
     for state in ("completed", "undone", "parked"):
         print(f"{state} {verdict.counts[state]}")

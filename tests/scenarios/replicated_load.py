@@ -37,6 +37,6 @@ class load:
         kill_loop.wait_for_all(self.nodes, self.services, self.client)
         self.client.history.add_ends(self.nodes.tasks())
 
-    def judge(self, faults, woken=()):
+    def judge(self, faults, woken=(), clocks_off=0):
         expect(self.client.acknowledged >= 3 * faults, "hardly anything was submitted: the run says nothing")
-        return kill_loop.judge(self.nodes.stores(), self.services, self.client, woken)
+        return kill_loop.judge(self.nodes.stores(), self.services, self.client, woken, clocks_off)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs for as long as it is given what tries to break Fairlead, and adds what came of it, by commit, to docs/reliability.md.
 
-In turns: seeds that the simulator has never run, of whole shards and of consensus alone, kills of a node, faults of a cluster, cut connections
-between its nodes, power cuts, and changed bytes of a journal and of what replicas send each other. What is in progress when the time is over
+In turns: seeds that the simulator has never run, of whole shards and of consensus alone, kills of a node, faults of a cluster and of its machines, cut
+connections between its nodes, nodes that come and go, power cuts, and changed bytes of a journal and of what replicas send each other. What is in progress when the time is over
 still ends. Counts of a tree with changes that are not committed are printed and not recorded.
 
-    tests/scenarios/soak.py [--minutes N]
+    tests/scenarios/soak.py [--minutes N] [--replicated]
 """
 
 import argparse
@@ -28,7 +28,8 @@ SKIPPED = 75
 SEEDS = 20_000  # a turn
 FUZZ_SECONDS = {"journal_fuzz": 600, "replica_fuzz": 300, "copy_fuzz": 60}
 COUNTS = ("seeds", "failed seeds", "consensus seeds", "replicated seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "leader kills",
-          "replica stops", "all killed", "replica cuts", "copies", "lost disks", "power cuts", "fuzz inputs", "orders", "failed runs")
+          "replica stops", "all killed", "replica cuts", "copies", "lost disks", "changes of nodes", "recoveries", "host faults", "power cuts",
+          "fuzz inputs", "orders", "failed runs")
 NEXT_SEED = re.compile(r"(The next fresh seed is )([\d,]+)(\.)")
 ROW = re.compile(r"^\| `([0-9a-f]+)` \| ([\d-]+) \|((?: [\d,]+ \|){%d})$" % len(COUNTS), flags=re.M)
 EMPTY_TABLE = re.compile(r"^\| Commit \|.*\n\|[-| ]+\|\n", flags=re.M)
@@ -65,7 +66,9 @@ def sums_of(said):
                 "cluster cuts": r"^([\d.]+ s cut), whole again", "replica cuts": r"^(replicas cut for [\d.]+ s)",
                 "leader kills": r"^(\d+) kills of the leader,", "replica stops": r"^\d+ kills of the leader, (\d+) stops,",
                 "all killed": r"(\d+) times all at once$", "copies": r"^(\d+) copies of the state were put in place",
-                "lost disks": r"^(\d+) disks were lost", "power cuts": r"^(\d+) disks, \d+ of them",
+                "lost disks": r"^(\d+) disks were lost", "changes of nodes": r"^(\d+) changes of nodes",
+                "recoveries": r"^(\d+) times the majority of the disks was lost",
+                "host faults": r"^(\d+) clocks were set, (\d+) disks were full, (\d+) disks did not answer", "power cuts": r"^(\d+) disks, \d+ of them",
                 "fuzz inputs": r"^Done (\d+) runs in",
                 "orders": r"(?:orders acknowledged (\d+), requests|^(\d+) orders acknowledged, \d+ requests)"}
     sums = {}
@@ -74,21 +77,25 @@ def sums_of(said):
         if name.endswith(" cuts") and name != "power cuts":
             sums[name] = len(found)
         else:
-            sums[name] = sum(int("".join(one)) for one in found)
+            sums[name] = sum(int(part) for one in found for part in (one if isinstance(one, tuple) else (one,)) if part)
     return sums
 
 
-def turns(seed):
-    """(name, command, the next fresh seed when it is through), for ever."""
+def turns(seed, replicated=False):
+    """(name, command, the next fresh seed when it is through), for ever. `replicated`: only of shards on several nodes."""
     scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
                  ("replicated_faults", "--kills", "20", "--stops", "10", "--all", "5"), ("replicated_netns", "--cuts", "20"),
                  ("replicated_copies", "--installs", "10"), ("replicated_lost_disks", "--disks", "6"),
-                 ("replicated_recovery", "--times", "3"), ("replicated_members", "--changes", "10"), ("replicated_damage", "--flips", "8"),
+                 ("replicated_recovery", "--times", "3"), ("replicated_members", "--changes", "10"), ("replicated_damage", "--flips", "8"), ("replicated_hosts", "--clocks", "6", "--full", "3", "--stalled", "5"),
                  ("power_cut", "--cuts", "1670", "--seconds", "60")]
-    for name, *options in itertools.cycle([("simulate",), ("consensus",), ("replicated",), *scenarios, *((each,) for each in FUZZ_SECONDS)]):
-        if name == "simulate":
-            yield name, [str(SIMULATE), "--seeds", str(SEEDS), "--from", str(seed)], seed + SEEDS
+    everything = [("simulate",), ("consensus",), ("replicated",), *scenarios, *((each,) for each in FUZZ_SECONDS)]
+    if replicated:
+        everything = [one for one in everything if one[0].startswith("replica") or one[0] in ("consensus", "copy_fuzz")]
+    for name, *options in itertools.cycle(everything):
+        if name == ("consensus" if replicated else "simulate"):
             seed += SEEDS
+        if name == "simulate":
+            yield name, [str(SIMULATE), "--seeds", str(SEEDS), "--from", str(seed - SEEDS)], seed
         elif name in ("consensus", "replicated"):
             yield name, [str(SIMULATE), "--" + name, "--seeds", str(SEEDS), "--from", str(seed - SEEDS)], seed
         elif name in FUZZ_SECONDS:
@@ -126,6 +133,7 @@ def one_turn(name, command, log):
 def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--replicated", action="store_true", help="only what is of shards on several nodes")
     options = parser.parse_args()
     commit, failed, sums = commit_of_tree(), 0, dict.fromkeys(COUNTS, 0)
     if commit is None:
@@ -133,7 +141,7 @@ def run():
     LOGS.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("FAIRLEAD_BIN", str(harness.BINARY))
     end = time.monotonic() + 60 * options.minutes
-    for number, (name, command, seed) in enumerate(turns(next_seed(PAGE.read_text(encoding="utf-8")))):
+    for number, (name, command, seed) in enumerate(turns(next_seed(PAGE.read_text(encoding="utf-8")), options.replicated)):
         code, said = one_turn(name, command, LOGS / f"{datetime.datetime.now():%Y%m%d-%H%M%S}-{number}-{name}.log")
         counts = sums_of(said) | {"failed runs": int(code not in (0, SKIPPED))}
         failed += counts["failed runs"]

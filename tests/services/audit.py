@@ -73,9 +73,9 @@ class _order:
         self.standing = collections.Counter()          # step -> performs that no undo has taken back
 
 
-def judge(records, history, woken=()):
+def judge(records, history, woken=(), clocks_off=0):
     """`records`: of all services, any order between services, each service's own in its order. `history`: the client's events. `woken`: when a
-    frozen node of agents went on, in seconds since 1970."""
+    frozen node of agents went on, in seconds since 1970. `clocks_off`: by at most so many seconds the clocks of nodes differed from this one."""
     result = verdict()
     awakenings = _awakenings(woken)
     submitted, acknowledged, final = {}, set(), {}
@@ -94,7 +94,7 @@ def judge(records, history, woken=()):
     for number in sorted(acknowledged):
         _judge_end(number, final.get(number), result)
     for number, seen in orders.items():
-        _judge_attempts(number, seen, awakenings, result)
+        _judge_attempts(number, seen, awakenings, clocks_off, result)
         _judge_effects(number, seen, result)
         _judge_sequence(number, seen, result)
         _judge_content(number, seen, submitted.get(number), result)
@@ -160,13 +160,13 @@ def _judge_end(number, end, result):
         result.blame("lost", f"{number}: acknowledged, and it is still {end['state']}")
 
 
-def _judge_attempts(number, seen, awakenings, result):
+def _judge_attempts(number, seen, awakenings, clocks_off, result):
     for (step, direction), arrivals in seen.arrivals.items():
         highest = 0
         for arrival in arrivals:
             attempt = arrival["attempt"] or ""
             arrived = arrival["at_ns"] / 1e9
-            late = audit_undo.held_until(arrival) + LEASE_SLACK_SECONDS < arrived
+            late = audit_undo.held_until(arrival) + LEASE_SLACK_SECONDS + clocks_off < arrived
             if late and awakenings.excuse(arrived):
                 result.counts["sent on waking up"] += 1
                 continue
