@@ -1,5 +1,7 @@
 #include "app/cli/node/cluster.hpp"
 
+#include <set>
+
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/screen/table.hpp"
@@ -10,8 +12,17 @@ namespace fairlead::app {
 
 namespace {
 
-void write_replica(json_writer& out, const v1::ReplicaStatus& one) {
-  out.begin_object().key("node").string(one.node()).key("votes").boolean(one.votes());
+/// As the node that was asked knows it; empty: it does not.
+std::string release_of(const std::string& node, const v1::StatusReply& reply) {
+  if (node == reply.node()) return reply.version();
+  for (const auto& peer : reply.peers())
+    if (peer.node() == node) return peer.version();
+  return {};
+}
+
+void write_replica(json_writer& out, const v1::ReplicaStatus& one, const v1::StatusReply& reply) {
+  out.begin_object().key("node").string(one.node()).key("release").string(release_of(one.node(), reply));
+  out.key("votes").boolean(one.votes());
   out.key("behind_entries").number(std::uint64_t{one.behind_entries()}).key("behind_bytes").number(std::uint64_t{one.behind_bytes()});
   out.key("behind_ms").number(std::int64_t{one.behind_ms()}).key("heard_ms_ago").number(std::int64_t{one.heard_ms_ago()});
   out.key("needs_copy").boolean(one.needs_copy()).key("copied_bytes").number(std::uint64_t{one.copied_bytes()});
@@ -50,7 +61,7 @@ std::string cluster_json(const v1::StatusReply& reply) {
     out.key("contact_ms_ago").number(std::int64_t{known.contact_ms_ago()});
     out.key("clock_ahead_ms").number(std::int64_t{known.clock_ahead_ms()}).key("trouble").string(known.trouble());
     out.key("replicas").begin_array();
-    for (const auto& one : known.others()) write_replica(out, one);
+    for (const auto& one : known.others()) write_replica(out, one, reply);
     out.end_array().end_object().end_object();
   }
   return out.end_array().end_object().text();
@@ -78,6 +89,19 @@ std::string sentence_of(const v1::ShardStatus& shard) {
   if (known.leader().empty())
     return name + " has no leader. " + printable(known.node()) + heard + ", in term " + std::to_string(known.term()) + ".";
   return name + " is led by " + printable(known.leader()) + ", which does not answer. " + printable(known.node()) + heard + ".";
+}
+
+/// `Releases differ: n1 has 0.1.0, n2 has 0.2.0.`, as in the middle of an upgrade; empty: they do not.
+std::string releases_of(const v1::ShardStatus& shard, const v1::StatusReply& reply) {
+  std::set<std::string> releases;
+  std::string out;
+  for (const auto& node : shard.replication().nodes()) {
+    const auto release = release_of(node, reply);
+    if (release.empty()) continue;
+    releases.insert(release);
+    out += (out.empty() ? "" : ", ") + printable(node) + " has " + printable(release);
+  }
+  return releases.size() > 1 ? "Releases differ: " + out + ".\n" : "";
 }
 
 /// Why a replica that is not at the leader's heels is not; empty: it is, or it will be.
@@ -111,7 +135,7 @@ std::string cluster_text(const v1::StatusReply& reply) {
                        {"WHY", align::left, narrow::below}}};
   bool any = false;
   for (const auto& shard : reply.shards()) {
-    out += sentence_of(shard) + "\n";
+    out += sentence_of(shard) + "\n" + releases_of(shard, reply);
     const auto& known = shard.replication();
     const auto number = std::to_string(shard.shard());
     if (known.role() != "leader") continue;

@@ -55,6 +55,23 @@ TEST(cluster_status, says_how_far_a_replica_is_behind_and_why) {
   for (const auto* part : {"1200", "3.0 MiB", "1m30s", "connection refused"}) EXPECT_TRUE(has(text, part)) << part << " in\n" << text;
 }
 
+TEST(cluster_status, says_that_releases_differ_while_they_do) {
+  auto reply = led_by_n1();
+  reply.set_version("0.2.0");
+  for (const auto* node : {"n1", "n2", "n3"}) reply.mutable_shards(0)->mutable_replication()->add_nodes(node);
+  for (const auto* node : {"n1", "n3"}) {
+    auto& peer = *reply.add_peers();
+    peer.set_node(node);
+    peer.set_connected(true);
+    peer.set_version("0.2.0");
+  }
+  EXPECT_FALSE(has(cluster_text(reply), "Releases")) << cluster_text(reply);
+  reply.mutable_peers(1)->set_version("0.1.0");
+  EXPECT_TRUE(has(cluster_text(reply), "Releases differ: n1 has 0.2.0, n2 has 0.2.0, n3 has 0.1.0.\n")) << cluster_text(reply);
+  const auto json = nlohmann::json::parse(cluster_json(reply));
+  EXPECT_EQ(json["shards"][0]["replication"]["replicas"][1]["release"], "0.1.0");
+}
+
 TEST(cluster_status, says_how_much_a_replica_has_of_a_copy_of_the_state) {
   auto reply = led_by_n1();
   auto& far = *reply.mutable_shards(0)->mutable_replication()->mutable_others(1);
