@@ -11,10 +11,11 @@ bool is_set(const v1::Lineage& which) { return which.made_unix_ms() != 0 || whic
 
 namespace {
 
-constexpr std::uint64_t restored_bit = 1;
+/// Of the random bits of a lineage; releases up to 0.1.0 make all of them at random.
+constexpr std::uint64_t restored_mark = 0xffff;
 
 /// Compared with a shard that several nodes hold.
-bool is_stray(const v1::Lineage& which) { return !which.several() && (which.bits() & restored_bit) == 0; }
+bool is_stray(const v1::Lineage& which) { return !which.several() && (which.bits() & restored_mark) != restored_mark; }
 
 }  // namespace
 
@@ -31,14 +32,14 @@ lineage_order compare(const v1::Lineage& one, const v1::Lineage& other) {
 v1::Lineage next_lineage(const v1::Lineage& former, std::int64_t now_unix_ms, std::uint64_t bits) {
   v1::Lineage out;
   out.set_made_unix_ms(std::max(now_unix_ms, former.made_unix_ms() + 1));
-  out.set_bits(bits | restored_bit);
+  out.set_bits(bits | restored_mark);
   return out;
 }
 
 v1::Lineage first_lineage(std::int64_t now_unix_ms, std::uint64_t bits) {
   v1::Lineage out;
   out.set_made_unix_ms(now_unix_ms);
-  out.set_bits(bits & ~restored_bit);
+  out.set_bits(bits & ~std::uint64_t{1});
   return out;
 }
 

@@ -183,14 +183,13 @@ class replica_shell final : public service_port {
 
   /// They connect to the nodes that hold the shard, also those that the node file does not name.
   void tell_links() {
+    told_links_ = seat_.others().nodes().version();
     if (setup_.links) self_->send(setup_.links, seat_.others().me());
   }
 
   void follow_log() {
-    if (seat_.follow_log()) {
-      know_peers();
-      tell_links();
-    }
+    if (seat_.follow_log()) know_peers();
+    if (seat_.others().nodes().version() != told_links_) tell_links();
     if (seat_.consensus() != nullptr && seat_.consensus()->wants_settle()) wake();
   }
 
@@ -334,8 +333,9 @@ class replica_shell final : public service_port {
   std::vector<change> changes_;        // that do not count yet
   milliseconds tick_after_{50};
   bool asks_links_ = false;
-  std::string complaint_;  // the last one that was logged
-  std::string told_;       // the last words about elections
+  std::string complaint_;         // the last one that was logged
+  std::string told_;              // the last words about elections
+  std::uint64_t told_links_ = 0;  // the version of the list of nodes
   caf::strong_actor_ptr scheduler_;
   std::map<std::uint64_t, caf::typed_response_promise<bool>> waiting_;  // by ticket
 

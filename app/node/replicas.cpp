@@ -52,8 +52,9 @@ v1::ShardNodes::Node node_of(const node_config& config, std::uint64_t replica) {
   v1::ShardNodes::Node out;
   out.set_name(config.name);
   // Others cannot reach a node by an address that means all of its own.
-  if (config.listen.host != "0.0.0.0" && config.listen.host != "::")
-    out.set_address(config.listen.host + ":" + std::to_string(config.listen.port));
+  const auto& host = config.listen.host;
+  if (host != "0.0.0.0" && host != "::")
+    out.set_address((host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(config.listen.port));
   out.set_replica(replica);
   return out;
 }

@@ -30,7 +30,7 @@ BATCH = 40
 class drill:
     def __init__(self, box):
         self.folder = box.folder
-        self.services = harness.services(box, work_seconds=(0.02, 0.2), drop_after=0.05, slow=0.2, slow_seconds=(0.2, 0.8))
+        self.services = harness.services(box, work_seconds=(0.2, 0.6), drop_after=0.05, slow=0.2, slow_seconds=(0.2, 0.8))
         self.history = harness.history(box.folder / "history.jsonl")
         self.nodes = joining(box, self.services.ports.values(), settings=replicated_nodes.LAN)
 
@@ -81,12 +81,11 @@ class drill:
 
     def restore(self, made, on):
         report = fairlead_json("restore", self.nodes.folder / on, "--from", made)
-        expect(report["tasks"] > 0, f"tasks were under way at the backup: {report}")
         self.nodes.nodes[on].launch()
         wait_until(lambda: self.nodes.leader() == on, 30, f"{on} leads alone", every=0.05)
         return report
 
-    def finish(self, count):
+    def finish(self, count, unknown):
         whole = self.nodes
 
         def tasks():
@@ -95,7 +94,7 @@ class drill:
         self.history.add_ends(wait_until(tasks, 60, "all orders are completed", every=0.2))
         verdict = audit.judge(self.services.records(), self.history.events)
         # A task that the backup does not know begins again with its first attempt. What keeps a service from doing it twice is the key.
-        verdict.violations["attempt"].clear()
+        verdict.violations["attempt"] = [one for one in verdict.violations["attempt"] if not one.startswith(tuple(f"{order} " for order in unknown))]
         print(audit.table(verdict))
         expect(verdict.held(), "the services' records say that something was lost, doubled or out of order")
 
@@ -126,7 +125,7 @@ def run():
         expect(answer["submitted"] >= len(second) and answer["already"] > 0, f"the backup knows the first orders, and not the second: {answer}")
         alerts = fairlead_json("alert", "list", node=of.nodes.address)["alerts"]
         expect([alert["number"] for alert in alerts if alert["kind"] == "restored"] == [report["alert"]], f"one alert tells of it: {alerts}")
-        of.finish(2 * BATCH)
+        of.finish(2 * BATCH, [order["id"] for order in second])
         of.nodes.end()
         print(f"ok  a backup of {source} goes on at {place}: {report['tasks']} tasks, {report['steps_in_doubt']} steps in doubt; all three voted "
               f"{joined:.1f} s after it led", flush=True)

@@ -13,7 +13,7 @@ import faked_clock
 import harness
 import replicated_nodes
 from harness import expect, wait_until
-from replicated_load import load
+from replicated_load import BREAKERS_CLOSE_SECONDS, load
 from replicated_nodes import NAMES, pause
 from small_disk import small_disk
 
@@ -34,9 +34,14 @@ class hosts(replicated_nodes.trio):
         self.stalled[name] = folder / "stalled"
         clock = self.clocks[name] = faked_clock.clock(folder, faked_clock.utc(time.time()))
         out = super()._node(name, settings)
-        first, *rest = clock.prefix[1:]
-        out.prefix_ = (clock.prefix[0], f"{first}:{STALL}", f"FAIRLEAD_STALLED={self.stalled[name]}", *rest)
+        # Before the C library, which stands in the list, too.
+        preloaded = clock.prefix[1].replace(faked_clock.library(), f"{faked_clock.library()}:{STALL}")
+        out.prefix_ = (clock.prefix[0], preloaded, f"FAIRLEAD_STALLED={self.stalled[name]}", *clock.prefix[2:])
         return out
+
+    def term(self):
+        known = self.replication()
+        return known["term"] if known is not None and known["role"] == "leader" else 0
 
     def set_clock(self, name, by_seconds):
         self.clocks[name].set(faked_clock.utc(time.time() + by_seconds))
@@ -51,6 +56,7 @@ def run():
     parser.add_argument("--keep", help="leave everything in this folder")
     options = parser.parse_args()
     print(f"--seed {options.seed} makes the same dice", flush=True)
+    expect(STALL.exists(), f"{STALL} is not built")
     dice = random.Random(options.seed)
     faults = ["clock"] * options.clocks + ["full"] * options.full + ["stalled"] * options.stalled
     dice.shuffle(faults)
@@ -82,7 +88,7 @@ def takes_orders(working, why):
     # What was on its way may still be acknowledged.
     for _ in range(2):
         known = working.client.acknowledged
-        wait_until(lambda: working.look() or working.client.acknowledged > known, 60, f"orders are taken, since {why}")
+        wait_until(lambda: working.look() or working.client.acknowledged > known, BREAKERS_CLOSE_SECONDS, f"orders are taken, since {why}")
     return time.monotonic() - since
 
 
@@ -103,11 +109,17 @@ def fill(working, name, dice):
     taken = takes_orders(working, f"the disk of {name} is full")
     pause(dice.uniform(2, 5), working.look)
     disk.make_room()
-    ended = node.process.poll()
-    if ended is not None:
-        expect(ended == 74, f"{name} ended with {ended} as its disk was full: {node.last_words()}")
-        node.launch()
-    wait_until(lambda: working.look() or whole.whole(), 60, f"{name} follows again", every=0.1)
+    ended = None
+
+    def follows():
+        nonlocal ended
+        working.look()
+        if node.process.poll() is not None:
+            ended = node.process.returncode
+            expect(ended == 74, f"{name} ended with {ended} as its disk was full: {node.last_words()}")
+            node.launch()
+        return whole.whole()
+    wait_until(follows, 60, f"{name} follows again", every=0.1)
     print(f"the disk of {name} was full: it {'went on' if ended is None else 'ended'}; orders were taken after {taken:.1f} s", flush=True)
 
 
@@ -115,16 +127,20 @@ def stall(working, name, dice):
     """While its disk does not answer, another node leads."""
     whole = working.nodes
     led = whole.wait_for_leader() == name
-    seconds = dice.uniform(1, 6)
+    seconds, since = dice.uniform(1, 6), time.monotonic()
+    term = whole.term()
     whole.stalled[name].touch()
     try:
+        if led:
+            wait_until(lambda: working.look() or whole.term() > term, 20, f"another node leads, as the disk of {name} does not answer", every=0.05)
         taken = takes_orders(working, f"the disk of {name} does not answer")
-        pause(max(0, seconds - taken), working.look)
+        pause(max(0, since + seconds - time.monotonic()), working.look)
     finally:
         whole.stalled[name].unlink()
+    took = time.monotonic() - since
     whole.check()
     wait_until(lambda: working.look() or whole.whole(), 60, f"{name} follows again", every=0.1)
-    print(f"the disk of {name}{', which led,' if led else ''} did not answer for {max(seconds, taken):.1f} s; orders were taken after {taken:.1f} s", flush=True)
+    print(f"the disk of {name}{', which led,' if led else ''} did not answer for {took:.1f} s; orders were taken after {taken:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ scenarios that do something to these nodes meanwhile."""
 import time
 
 import kill_loop
-from cluster_faults import imperfect_services, short_leases
+from cluster_faults import customer, imperfect_services, short_leases
 from harness import expect, wait_until
 
 # A breaker that has opened may let one step through at a time for minutes, while its probes happen to fail.
@@ -19,7 +19,7 @@ class load:
         self.nodes = make(self.services.ports.values())
         self.nodes.start(seconds)
         self.nodes.deploy(short_leases(box.folder))
-        self.client = kill_loop.customer(box, self.nodes.address, seed, self._under_way)
+        self.client = customer(box, self.nodes.address, seed, self._under_way)
         self.client.start()
 
     def _under_way(self):
@@ -51,8 +51,8 @@ class pause_meter:
         self.working, self.longest = working, 0
 
     def watch(self, seconds):
-        self.longest, until = 0, time.monotonic() + seconds
-        last, known = time.monotonic(), self.working.client.acknowledged
+        self.longest, until, first = 0, time.monotonic() + seconds, self.working.client.acknowledged
+        last, known = time.monotonic(), first
 
         def is_over():
             nonlocal last, known
@@ -61,5 +61,5 @@ class pause_meter:
             if self.working.client.acknowledged > known:
                 last, known = now, self.working.client.acknowledged
             self.longest = max(self.longest, now - last)
-            return now > until and last > until - seconds
-        wait_until(is_over, seconds + 20, "orders are taken", every=0.005)
+            return now > until and known > first
+        wait_until(is_over, seconds + BREAKERS_CLOSE_SECONDS, "orders are taken", every=0.005)

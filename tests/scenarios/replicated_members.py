@@ -81,7 +81,7 @@ def run():
         for number in range(options.changes):
             working.wait_for_work(f"change {number + 1}")
             pause(dice.uniform(0, 0.5), working.look)
-            change(working, dice, kill=number % 2 == 1)
+            change(working, dice, kill=number % 2 == 0)
         lose_two(working, dice)
         working.finish()
         print(f"{2 * options.changes + 2} changes of nodes\n{working.client.acknowledged} orders acknowledged, {working.services.arrivals} requests",

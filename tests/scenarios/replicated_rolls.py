@@ -15,6 +15,8 @@ from harness import expect, fairlead, wait_until
 from replicated_load import load, pause_meter
 from replicated_nodes import NAMES
 
+AWAY_SECONDS = 30  # at most without an order, on a machine that is busy besides
+
 
 def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -30,12 +32,15 @@ def run():
         pauses.watch(3)
         usual = pauses.longest
         moved, longest = [], 0
+        working.client.strict = True
         for _ in range(options.rolls):
             for name in dice.sample(NAMES, len(NAMES)):
                 working.wait_for_work("restart")
                 moved += roll(working, name)
                 pauses.watch(1)
                 longest = max(longest, pauses.longest)
+        working.client.strict = False
+        expect(longest < AWAY_SECONDS, f"no order was taken for {longest:.1f} s")
         working.finish()
         print(f"{options.rolls} times all nodes were started again, one after the other; leads moved within {max(moved, default=0):.2f} s; without an order "
               f"for at most {longest:.2f} s behind a start, and {usual:.2f} s before\n"

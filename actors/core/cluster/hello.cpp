@@ -83,6 +83,13 @@ hello_judgement copied_folder(const v1::Hello& you, const v1::Hello& other) {
                  "Stop one of them; start a new node with an empty data folder and a different name");
 }
 
+/// As compare(). But of one lineage a claim of several nodes counts more: one alone is of a copy from before others could join.
+lineage_order order_of(const v1::Lineage& one, const v1::Lineage& other) {
+  const auto out = compare(one, other);
+  if (out != lineage_order::same || !is_set(one) || !is_set(other) || one.several() == other.several()) return out;
+  return one.several() ? lineage_order::later : lineage_order::earlier;
+}
+
 /// `earlier` is a claim to a shard that has gone on as `later`.
 hello_judgement outlived(const std::string& node, const v1::ShardClaim& earlier, const std::string& by, const v1::Lineage& later) {
   if (later.several() && !earlier.lineage().several())
@@ -106,7 +113,7 @@ hello_judgement beside(const v1::Hello& you, const v1::Hello& other, const v1::S
   for (const auto& claim : you.shards()) {
     const auto* held = claim_in(other, claim.shard());
     if (held == nullptr) continue;
-    const auto order = compare(claim.lineage(), held->lineage());
+    const auto order = order_of(claim.lineage(), held->lineage());
     if (order == lineage_order::later) {
       gives_way = &claim;
       continue;
@@ -164,7 +171,7 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
   for (const auto& claim : you.shards()) {
     const auto latest = known.lineages.find(claim.shard());
     if (latest == known.lineages.end()) continue;
-    const auto order = compare(claim.lineage(), latest->second);
+    const auto order = order_of(claim.lineage(), latest->second);
     if (order == lineage_order::earlier) return outlived(you.node(), claim, "was here before", latest->second);
     if (order == lineage_order::conflict)
       return refused("shard " + std::to_string(claim.shard()) + " of node " + you.node() + " is of another lineage (" +
@@ -204,9 +211,7 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
 void learn(std::map<std::uint32_t, v1::Lineage>& known, const v1::ShardClaim& claim) {
   if (!is_set(claim.lineage())) return;
   auto& latest = known.try_emplace(claim.shard(), claim.lineage()).first->second;
-  const auto order = compare(claim.lineage(), latest);
-  // A shard that has lived on one node may be one of several by now.
-  if (order == lineage_order::later || (order == lineage_order::same && claim.lineage().several())) latest = claim.lineage();
+  if (order_of(claim.lineage(), latest) == lineage_order::later) latest = claim.lineage();
 }
 
 duration reconnect_delay(duration first, duration longest, std::uint32_t failures, const std::string& seed) {

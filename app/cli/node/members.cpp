@@ -73,6 +73,18 @@ shard_line line_of(std::uint32_t shard, const v1::ShardNodes& nodes) {
   return out;
 }
 
+/// Whether this node and each of the others can find each other: one of the two has an address in the list, or the node file names peers.
+status check_reachable(const node_config& config, const v1::ShardNodesRequest& asked, const v1::ShardNodes& nodes) {
+  if (!asked.node().address().empty() || !config.peers.empty()) return nothing{};
+  for (const auto& one : nodes.nodes())
+    if (one.address().empty() && one.name() != config.name)
+      return error{
+          v1::ERROR_CODE_WRONG_STATE,
+          "Neither node " + config.name + " nor node " + one.name() + " says at which address the other one reaches it.",
+          "Set node.listen to an address of this machine instead of " + config.listen.host + ", or name the other nodes under node.peers"};
+  return nothing{};
+}
+
 /// Switches on what is not finished: docs/adr/0033-consensus.md.
 bool may_try(cli_context& context) {
   if (std::getenv("FAIRLEAD_UNFINISHED") != nullptr) return true;
@@ -125,6 +137,7 @@ int join(cli_context& context, const member_words& words) {
     question.set_only_ask(true);
     const auto answer = change(*to, question);
     if (!answer) return fail(answer.failure());
+    if (const auto reachable = check_reachable(*config, one, *answer); !reachable.ok()) return fail(reachable.failure());
     known[one.shard()] = *answer;
   }
   // From here on the command can be repeated: the stores keep the names under which they ask.

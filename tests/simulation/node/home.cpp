@@ -351,15 +351,16 @@ void home::drain_one() {
   if (!changes_.empty() || !all_follow() || !is_wanted(*which) || wanted_places().size() < 3) return;  // of two nodes one alone can lead
   which->decline(true);
   world_.tell("fate", which->name(), 0, [] { return std::string{"drains it"}; });
-  look_at_drained(*which, which->life(), 0);
+  look_at_drained(*which, which->life(), which->is_leader() ? which->term() : 0);
 }
 
-/// It may have to lead first, if it alone has what was not committed yet: then it hands over.
+/// It may have to lead since then, if it alone has what was not committed yet: that it hands over is looked at later. `led_in`: the term in which it
+/// has led already; 0: none.
 void home::look_at_drained(node& which, std::uint64_t life, raft::log_term led_in) {
   world_.after(6 * settings_of(which.place()).election_ms * millisecond, [this, &which, life, led_in] {
     const bool counts = all_follow() && which.life() == life;
     const auto term = counts && which.is_leader() ? which.term() : 0;
-    if (term != 0 && term != led_in && led_in == 0) return look_at_drained(which, life, term);
+    if (term > led_in) return look_at_drained(which, life, term);
     if (counts) world_.judges("drained_leads");
     if (term != 0) world::broken("drained_leads", which.name() + " leads, is drained, and the others follow");
     which.decline(false);

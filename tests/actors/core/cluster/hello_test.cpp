@@ -258,8 +258,9 @@ TEST(hello, a_replicated_shard_may_be_claimed_by_its_former_leader_beside_the_pr
   yours.set_store_id("another");
   EXPECT_NE(d.refusal(you).find("with another store"), std::string::npos);
   yours = mine;
-  yours.mutable_lineage()->set_made_unix_ms(9);
   yours.mutable_lineage()->set_several(false);
+  EXPECT_NE(d.refusal(you).find("node b claims to hold it alone"), std::string::npos) << "a copy from before others could join";
+  yours.mutable_lineage()->set_made_unix_ms(9);
   EXPECT_NE(d.refusal(you).find("node b claims to hold it alone"), std::string::npos);
   yours = mine;
   yours.mutable_lineage()->set_made_unix_ms(4);
@@ -297,6 +298,7 @@ TEST(hello, a_shard_that_has_lived_on_one_node_alone_goes_on_as_one_of_several) 
   now.mutable_shards(0)->mutable_lineage()->set_several(true);
   EXPECT_EQ(d.judge(now).verdict, hello_verdict::join);
   learn(d.lineages, now.shards(0));
+  EXPECT_NE(d.refusal(before).find("node b claims to hold it alone"), std::string::npos) << "a copy from before";
   // Of two such the later lineage counts.
   now.mutable_shards(0)->mutable_lineage()->set_made_unix_ms(900);
   EXPECT_NE(d.refusal(now).find("earlier lineage"), std::string::npos);
