@@ -14,19 +14,26 @@ namespace {
 /// Of the random bits of a lineage; releases up to 0.1.0 make all of them at random.
 constexpr std::uint64_t restored_mark = 0xffff;
 
-/// Compared with a shard that several nodes hold.
-bool is_stray(const v1::Lineage& which) { return !which.several() && (which.bits() & restored_mark) != restored_mark; }
+bool is_restored(const v1::Lineage& which) { return (which.bits() & restored_mark) == restored_mark; }
+
+/// `earlier` in relation to `later`, as their moments say.
+lineage_order order_of(const v1::Lineage& earlier, const v1::Lineage& later) {
+  if (!earlier.several() || is_restored(later)) return lineage_order::earlier;
+  return later.several() ? lineage_order::conflict : lineage_order::later;
+}
+
+lineage_order turned(lineage_order which) {
+  if (which == lineage_order::earlier) return lineage_order::later;
+  return which == lineage_order::later ? lineage_order::earlier : which;
+}
 
 }  // namespace
 
 lineage_order compare(const v1::Lineage& one, const v1::Lineage& other) {
   if (!is_set(one) || !is_set(other)) return lineage_order::same;
   if (one.made_unix_ms() == other.made_unix_ms() && one.bits() == other.bits()) return lineage_order::same;
-  if (one.several() && is_stray(other)) return lineage_order::later;
-  if (is_stray(one) && other.several()) return lineage_order::earlier;
-  if (one.made_unix_ms() != other.made_unix_ms())
-    return one.made_unix_ms() < other.made_unix_ms() ? lineage_order::earlier : lineage_order::later;
-  return lineage_order::conflict;
+  if (one.made_unix_ms() == other.made_unix_ms()) return lineage_order::conflict;
+  return one.made_unix_ms() < other.made_unix_ms() ? order_of(one, other) : turned(order_of(other, one));
 }
 
 v1::Lineage next_lineage(const v1::Lineage& former, std::int64_t now_unix_ms, std::uint64_t bits) {

@@ -12,12 +12,12 @@ enum class lineage_order {
   same,
   earlier,
   later,
-  conflict,  // made at the same moment, yet different: neither is known to hold
+  conflict,  // made at the same moment, yet different, or begun apart from each other: neither is known to hold
 };
 
-/// `one` in relation to `other`: the later one counts. But a shard that began on an empty store of one node alone does not count beside one that
-/// several nodes hold: the node was to join them, and was started without that. A lineage that is not set counts as the same: it comes
-/// from a release without lineages.
+/// `one` in relation to `other`: the later one counts. But what began on an empty store does not count beside an earlier one that several nodes
+/// hold: of one node alone, it was to join them, and was started without that; of several, they conflict. A lineage that is not set counts as
+/// the same: it comes from a release without lineages.
 lineage_order compare(const v1::Lineage& one, const v1::Lineage& other);
 
 /// The lineage of a restore or a recovery, made at `now_unix_ms` or right after `former`, whichever is later.

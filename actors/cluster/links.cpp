@@ -371,7 +371,10 @@ link_route links::route_of(std::uint32_t shard) const {
       out.reason = "node " + holder->second + ", which has the shard, is not connected: " + one->second.reason;
   } else if (std::find(here.begin(), here.end(), shard) != here.end()) {
     out.node = options_.me.node();
-    out.reason = "the shard has not started yet on this node";
+    const auto known = memory_.lineages.find(shard);
+    const bool several = known != memory_.lineages.end() && known->second.several();
+    out.reason = several ? "no connected node leads it; fairlead cluster status says what is known of it"
+                         : "the shard has not started yet on this node";
   } else {
     out.reason = "no node with this shard has been connected yet";
   }

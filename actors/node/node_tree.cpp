@@ -16,6 +16,7 @@ namespace {
 
 constexpr duration stop_limit = std::chrono::seconds{5};
 constexpr duration look_again_after{20};
+constexpr duration links_answer_limit = std::chrono::seconds{2};
 constexpr auto path_of_shards = "node/shards";
 constexpr duration leads_move_within = std::chrono::seconds{2};
 
@@ -220,8 +221,8 @@ v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
       break;
     }
     case v1::NODE_VERB_INIT:
-      said("other nodes can join its shards");
       open_to_others(out);
+      if (!out.shards().empty()) said("other nodes can join its shards");
       break;
     case v1::NODE_VERB_LOG_LEVEL: {
       if (!world_.log_level) {
@@ -244,10 +245,29 @@ v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
   return out;
 }
 
+/// A node that refuses this one, or that this one refuses; empty: none is known.
+std::string node_tree::refused_by() {
+  std::string out;
+  caf::scoped_actor self{*world_.system};
+  self->request(links_.as<links_actor>(), links_answer_limit, report_atom_v)
+      .receive(
+          [&out](const link_report& report) {
+            for (const auto& peer : report.peers)
+              if (peer.refused()) out = peer.node().empty() ? peer.address() : peer.node();
+          },
+          [](const caf::error&) {});
+  return out;
+}
+
 /// One shard after the other, each of which stands still for a moment.
 void node_tree::open_to_others(v1::NodeOperateReply& out) {
   const auto set_error = [&](const error& why) { *out.mutable_error() = why.to_proto(); };
   if (!world_.open_to_others) return set_error({v1::ERROR_CODE_WRONG_STATE, "the shards of this node cannot be on several nodes", ""});
+  if (const auto refused = refused_by(); !refused.empty())
+    return set_error(
+        {v1::ERROR_CODE_WRONG_STATE,
+         "node " + options_.who.node() + " and node " + refused + " do not work together, so others may hold the shard already",
+         "fairlead console -c nodes says why; to let this node hold the shard together with them, run fairlead cluster join on it"});
   for (const auto& one : shards_) {
     if (!one->lives_here_alone()) continue;
     const auto opened =

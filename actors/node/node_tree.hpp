@@ -133,6 +133,7 @@ class node_tree {
   std::uint32_t drain_agents(bool on);
   std::uint32_t decline_leads(bool on);
   void open_to_others(v1::NodeOperateReply& out);
+  std::string refused_by();
   bool drain_shards(std::chrono::steady_clock::time_point until);
 
   world world_;

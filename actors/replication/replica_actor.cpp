@@ -25,6 +25,9 @@ constexpr milliseconds look_every{200};
 constexpr milliseconds answer_limit{2'000};
 /// A change of the nodes has to count within.
 constexpr milliseconds change_limit{3'000};
+/// What is wrong with another replica is said so often.
+constexpr std::chrono::minutes complain_again{10};
+constexpr std::size_t most_complaints = 64;
 
 }  // namespace
 
@@ -209,7 +212,8 @@ class replica_shell final : public service_port {
           const bool joins = one.what.verb() == v1::ShardNodesRequest::JOIN;
           setup_.log->on_note(note_level::info, "replica",
                               core::clean_text(one.what.who(), 64) + ": node " + one.what.node().name() +
-                                  (joins ? " is to hold" : " leaves") + " shard " + std::to_string(seat_.settings().shard));
+                                  (joins ? " is to hold" : " leaves") + " shard " + std::to_string(seat_.settings().shard) +
+                                  (one.what.reason().empty() ? "" : ": " + core::clean_text(one.what.reason(), 256)));
         }
       } else if (done.ok() && now < one.until) {
         one.proposed = true;
@@ -314,8 +318,10 @@ class replica_shell final : public service_port {
   }
 
   void complain(const std::string& sentence) {
-    if (sentence.empty() || sentence == complaint_) return;
-    complaint_ = sentence;
+    if (sentence.empty()) return;
+    const auto now = setup_.time->steady();
+    std::erase_if(complaints_, [&](const auto& one) { return one.second + complain_again <= now; });
+    if (complaints_.size() >= most_complaints || !complaints_.emplace(sentence, now).second) return;
     setup_.log->on_note(note_level::warning, "replica", sentence);
   }
 
@@ -333,9 +339,9 @@ class replica_shell final : public service_port {
   std::vector<change> changes_;        // that do not count yet
   milliseconds tick_after_{50};
   bool asks_links_ = false;
-  std::string complaint_;         // the last one that was logged
-  std::string told_;              // the last words about elections
-  std::uint64_t told_links_ = 0;  // the version of the list of nodes
+  std::map<std::string, moment> complaints_;  // logged lately, and when
+  std::string told_;                          // the last words about elections
+  std::uint64_t told_links_ = 0;              // the version of the list of nodes
   caf::strong_actor_ptr scheduler_;
   std::map<std::uint64_t, caf::typed_response_promise<bool>> waiting_;  // by ticket
 

@@ -45,7 +45,7 @@ std::optional<error> outlived(const v1::RegisterAgent& said, const scheduler_lim
     case lineage_order::conflict:
       return error{v1::ERROR_CODE_CONFLICT,
                    "agent instance " + said.instance() + " has seen another lineage of " + shard + " (" + to_text(said.lineage()) +
-                       ") than this store has (" + to_text(here.lineage) + "), and both were created at the same moment",
+                       ") than this store has (" + to_text(here.lineage) + "), and they began apart from each other",
                    remedy};
     case lineage_order::earlier: return std::nullopt;
     case lineage_order::same: break;

@@ -63,11 +63,15 @@ void add_table_options(CLI::App& command) {
 }
 
 void add_client_options(CLI::App& command, cli_context& context, const std::string& timeout_help) {
+  // CLI11 reads the environment for commands that were not chosen, too: these must not write where the chosen one does.
+  const auto take = [&context, &command](const std::string& nodes) {
+    if (command.parsed()) context.nodes = nodes;
+  };
   auto* node = command
-                   .add_option("--node", context.nodes,
-                               "Nodes to ask, HOST:PORT[,HOST:PORT...]; when a node cannot be reached, the next one is asked")
+                   .add_option_function<std::string>(
+                       "--node", take, "Nodes to ask, HOST:PORT[,HOST:PORT...]; when a node cannot be reached, the next one is asked")
                    ->type_name("ADDRESSES")
-                   ->capture_default_str();
+                   ->default_str(context.nodes);
   // In a console the default is the console's --node. FAIRLEAD_NODE was read when the console
   // started.
   if (!context.keeper) node->envname("FAIRLEAD_NODE");

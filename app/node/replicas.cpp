@@ -149,7 +149,7 @@ result<std::vector<v1::ShardNodesRequest>> replicas_to_be::ask_to_join() {
   }
   if (out.empty())
     return error{v1::ERROR_CODE_WRONG_STATE, "Node " + config_.name + " holds all its shards together with others already.",
-                 "Start the node."};
+                 "Start the node. If it has left them, remove its stores and the journal first, and run the command again."};
   return out;
 }
 

@@ -43,7 +43,13 @@ TEST(lineage, that_began_on_an_empty_store_of_one_node_does_not_count_beside_one
   EXPECT_EQ(compare(first_lineage(1'000, 7), several), lineage_order::same) << "before others could join";
   auto both = stray;
   both.set_several(true);
-  EXPECT_EQ(compare(both, several), lineage_order::later);
+  EXPECT_EQ(compare(both, several), lineage_order::conflict) << "two that began apart from each other";
+  EXPECT_EQ(compare(several, both), lineage_order::conflict);
+  auto restored = next_lineage(several, 9'000, 2);
+  restored.set_several(true);
+  EXPECT_EQ(compare(restored, several), lineage_order::later);
+  EXPECT_EQ(compare(several, restored), lineage_order::earlier);
+  EXPECT_EQ(compare(several, first_lineage(500, 2)), lineage_order::later);
 }
 
 }  // namespace

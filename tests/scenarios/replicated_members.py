@@ -130,6 +130,7 @@ def stray(working):
     other = whole.stray()
     other.launch()
     wait_until(lambda: look() or "claims to hold it alone" in other.last_words(100), 30, "the stray node is told that others hold the shard", every=0.1)
+    refuses(fairlead("cluster", "init", node=other.address), "do not work together", "an init of a node that others refuse")
     whole.nodes[whole.wait_for_leader()].kill()
     wait_until(lambda: look() or (whole.replication() or {}).get("role") == "leader", 30, "another node leads", every=0.1)
     for node in whole.nodes.values():

@@ -93,11 +93,10 @@ lineage_order order_of(const v1::Lineage& one, const v1::Lineage& other) {
 /// `earlier` is a claim to a shard that has gone on as `later`.
 hello_judgement outlived(const std::string& node, const v1::ShardClaim& earlier, const std::string& by, const v1::Lineage& later) {
   if (later.several() && !earlier.lineage().several())
-    return refused("shard " + std::to_string(earlier.shard()) + " is held by several nodes, as the one that " + by + ", and node " + node +
-                       " claims to hold it alone",
-                   "Stop node " + node +
-                       ". If it is to hold the shard together with them, remove its store, and run fairlead cluster join on it. "
-                       "If its store is the one to keep, stop the others, and run fairlead cluster init on it");
+    return refused(
+        "shard " + std::to_string(earlier.shard()) + " is held by several nodes, as the one that " + by + ", and node " + node +
+            " claims to hold it alone",
+        "Stop node " + node + ". If it is to hold the shard together with them, remove its store, and run fairlead cluster join on it");
   return refused("shard " + std::to_string(earlier.shard()) + " of node " + node + " is of an earlier lineage (" +
                      to_text(earlier.lineage()) + ") than the one that " + by + " (" + to_text(later) + ")",
                  "Stop node " + node + " if the shard was restored or created again elsewhere; if its store is the one to keep, run " +
@@ -124,7 +123,7 @@ hello_judgement beside(const v1::Hello& you, const v1::Hello& other, const v1::S
     if (order == lineage_order::earlier) return outlived(you.node(), claim, "node " + other.node() + " holds", held->lineage());
     return refused("shard " + std::to_string(claim.shard()) + " is held by node " + other.node() + ", and node " + you.node() +
                        " claims it too" +
-                       (order == lineage_order::conflict       ? " in another lineage that was created at the same moment"
+                       (order == lineage_order::conflict       ? " in another lineage, which began apart from it"
                         : held->store_id() == claim.store_id() ? " with a copy of the same store"
                                                                : " with another store"),
                    "Stop one of the two nodes at once, and list the shard under shards.here of one node only");
@@ -176,7 +175,7 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
     if (order == lineage_order::conflict)
       return refused("shard " + std::to_string(claim.shard()) + " of node " + you.node() + " is of another lineage (" +
                          to_text(claim.lineage()) + ") than the one that was here before (" + to_text(latest->second) +
-                         "), and both were created at the same moment",
+                         "), and they began apart from each other",
                      "Decide which store to keep, and run fairlead restore STORE on it while its node is stopped");
   }
 

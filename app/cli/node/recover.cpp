@@ -43,7 +43,8 @@ struct survivor {
 
 error no_replica(const std::string& path) {
   return {v1::ERROR_CODE_WRONG_STATE, "The store " + path + " is none of several copies of a shard.",
-          "Use fairlead restore for a store that lived on one node, and to complete a recovery that was interrupted"};
+          "Start the node if the recovery is done. Use fairlead restore for a store that lived on one node, and to complete a recovery "
+          "that was interrupted"};
 }
 
 result<survivor> look_at(const std::string& path, const std::string& journal) {

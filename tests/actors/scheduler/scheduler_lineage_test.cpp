@@ -77,7 +77,7 @@ TEST_F(scheduler_lineage_test, refuses_who_has_obeyed_a_later_start_of_the_shard
 }
 
 TEST_F(scheduler_lineage_test, refuses_another_lineage_of_the_same_moment_by_name) {
-  EXPECT_NE(welcome(knowing(lineage(2'000, 9))).error().sentence().find("both were created at the same moment"), std::string::npos);
+  EXPECT_NE(welcome(knowing(lineage(2'000, 9))).error().sentence().find("they began apart from each other"), std::string::npos);
 }
 
 TEST_F(scheduler_lineage_test, gives_an_attempt_that_was_refused_to_somebody_else_and_does_not_count_it) {
