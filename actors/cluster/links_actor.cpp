@@ -12,6 +12,8 @@ namespace {
 constexpr std::chrono::seconds connect_answer_limit{30};
 /// Dials beyond these share threads.
 constexpr std::size_t max_connectors = 8;
+/// The node file need not name the nodes that a shard here names.
+constexpr std::size_t least_connectors = 1;
 
 using route_watcher = caf::typed_actor<caf::reacts_to<shard_route>, caf::reacts_to<shard_total>>;
 
@@ -241,7 +243,7 @@ guardian_spec network_branch(const guardian_world& world, links_setup setup, std
   out.id = "network";
   auto* system = world.system;
   std::vector<std::shared_ptr<stable_address>> connectors;
-  for (std::size_t i = 0; i < max_connectors; ++i) {
+  for (std::size_t i = 0; i < std::clamp(setup.options.peers.size(), least_connectors, max_connectors); ++i) {
     connectors.push_back(std::make_shared<stable_address>(*system));
     child_spec child;
     child.id = "connector-" + std::to_string(i + 1);
