@@ -88,7 +88,10 @@ def settle_one(working):
     for part in (whole.folder / name).iterdir():
         if part.name != "node":
             shutil.rmtree(part) if part.is_dir() else part.unlink()
+    before = len(node.log.read_bytes())
     node.launch()
+    # The leader takes its former process to be there for an election timeout.
+    wait_until(lambda: working.look() or b"has begun without this store" in node.log.read_bytes()[before:], 60, f"{name} gets the shard", every=0.1)
     wait_until(lambda: working.look() or whole.whole(), 60, f"{name} votes again with an empty store", every=0.1)
     print(f"a settled replica was {'refused' if settled.returncode == 0 else 'not settled'}, and all three vote again", flush=True)
 
