@@ -86,7 +86,8 @@ status acquaintance::meet(const v1::ReplicaHello& you) {
 bool acquaintance::begin(const v1::Lineage& lineage, const std::string& store_id) {
   const auto& nodes = me_.nodes().nodes();
   // A list that has been changed is of a shard that others have begun.
-  if (has_begun(me_) || me_.nodes().version() != 0 || nodes.empty() || nodes.begin()->name() != me_.node() || static_cast<int>(met_.size()) + 1 != nodes.size())
+  if (has_begun(me_) || me_.nodes().version() != 0 || nodes.empty() || nodes.begin()->name() != me_.node() ||
+      static_cast<int>(met_.size()) + 1 != nodes.size())
     return false;
   std::vector<raft::replica_id> ids{me_.replica()};
   for (const auto& [node, one] : met_) ids.push_back(one.replica());

@@ -45,10 +45,9 @@ shard::shard(world in, shard_options options)
     : world_(std::move(in)),
       options_(std::move(options)),
       seat_(world_.seat),
-      several_(world_.seat != nullptr),
       // Where another replica may lead nobody waits for this one: requests are refused, and asked elsewhere.
-      scheduler_(*world_.guards.system, several_ ? 0 : waiting_at_most),
-      replies_(*world_.guards.system, several_ ? 0 : waiting_at_most),
+      scheduler_(*world_.guards.system, lives_here_alone() ? waiting_at_most : 0),
+      replies_(*world_.guards.system, lives_here_alone() ? waiting_at_most : 0),
       guardian_(*world_.guards.system),
       replica_(*world_.guards.system),
       leadership_(*world_.guards.system),
@@ -71,7 +70,7 @@ shard_desk shard::desk() const {
   out.store_id = world_.store_id;
   out.reads = world_.store;
   out.archives = world_.archives;
-  out.several = &several_;
+  out.seat = &seat_;
   out.replica = replica_.as<replica_actor>();
   out.scheduler = scheduler_.as<scheduler_actor>();
   out.replies = replies_.as<replies_actor>();
@@ -351,7 +350,6 @@ status shard::open_to_others(const guardian_actor& under, const std::string& par
   auto made = make();
   if (made) {
     seat_ = *made;
-    several_ = true;
     const auto started = ask(add_child{branch(parent_path)});
     if (started.ok()) return started;
     made = started.failure();

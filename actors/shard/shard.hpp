@@ -112,7 +112,6 @@ class shard {
   world world_;
   shard_options options_;
   std::atomic<replica_seat*> seat_;
-  std::atomic<bool> several_;  // there is a seat
   commit_gauge commits_;
   stable_address scheduler_;
   stable_address replies_;

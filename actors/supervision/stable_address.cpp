@@ -64,10 +64,7 @@ class address_proxy final : public caf::monitorable_actor {
     });
   }
 
-  void hold_at_most(std::size_t held_limit) {
-    const std::lock_guard lock{guard_};
-    held_limit_ = held_limit;
-  }
+  void hold_at_most(std::size_t held_limit) { held_limit_ = held_limit; }
 
   void close() {
     const std::lock_guard leading{leading_};

@@ -50,4 +50,8 @@ bool is_loopback(const std::string& host) {
   return inet_pton(AF_INET6, host.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
+std::string to_text(const listen_address& what) {
+  return (what.host.find(':') == std::string::npos ? what.host : "[" + what.host + "]") + ":" + std::to_string(what.port);
+}
+
 }  // namespace fairlead::app

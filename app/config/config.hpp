@@ -27,6 +27,9 @@ struct listen_address {
   std::uint16_t port = 0;
 };
 
+/// As a node file gives it, with brackets where it needs them.
+std::string to_text(const listen_address& what);
+
 struct log_config {
   note_level level = note_level::info;
   bool json = false;

@@ -103,7 +103,7 @@ std::string reachable(const app::listen_address& listen, std::uint16_t port) {
   auto host = listen.host;
   if (host == "0.0.0.0") host = "127.0.0.1";
   if (host == "::") host = "::1";
-  return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(port);
+  return app::to_text(app::listen_address{std::move(host), port});
 }
 
 /// Descriptors that SIGTERM and SIGINT write to while a node's run() lasts. Several nodes may run at a time: a signal ends all of them.

@@ -138,8 +138,7 @@ http_port::~http_port() = default;
 std::uint16_t http_port::port() const noexcept { return state_->port; }
 
 result<std::unique_ptr<http_port>> http_port::start(const listen_address& address, http_handlers handlers) {
-  const auto at =
-      (address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]") + ":" + std::to_string(address.port);
+  const auto at = to_text(address);
   const auto refused = [&at](const std::string& why) {
     return error{v1::ERROR_CODE_UNAVAILABLE, "cannot serve HTTP on " + at + ": " + why,
                  "stop the program that listens there (ss -ltnp shows it), or set http.listen to another address"};

@@ -53,8 +53,7 @@ v1::ShardNodes::Node node_of(const node_config& config, std::uint64_t replica) {
   out.set_name(config.name);
   // Others cannot reach a node by an address that means all of its own.
   const auto& host = config.listen.host;
-  if (host != "0.0.0.0" && host != "::")
-    out.set_address((host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(config.listen.port));
+  if (host != "0.0.0.0" && host != "::") out.set_address(to_text(config.listen));
   out.set_replica(replica);
   return out;
 }

@@ -261,6 +261,18 @@ def write_batch(path, orders):
             file.write(json.dumps(order, ensure_ascii=False) + "\n")
 
 
+def give_batch(folder, history, orders, address, again=False):
+    """Submits orders to the workflow kill_order, all of which are taken; the command's answer. `again`: ids that may be known."""
+    if not again:
+        history.add_orders(orders)
+    write_batch(folder / "batch.jsonl", orders)
+    answer = fairlead_json("submit", "kill_order", "--batch", folder / "batch.jsonl", "--quiet", node=address, seconds=60)
+    expect(answer["submitted"] + answer["already"] == len(orders) and not answer["refusals"], f"not all was taken: {answer}")
+    if not again:
+        history.add("acknowledged", [order["id"] for order in orders])
+    return answer
+
+
 def main(run):
     """Runs a scenario; a failed one says so in one sentence."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell that runs this in the background has it ignored

@@ -48,15 +48,7 @@ class drill:
         wait_until(self.nodes.whole, 60, "all three vote", every=0.1)
 
     def give(self, batch, again=False):
-        """`again`: ids that may be known."""
-        if not again:
-            self.history.add_orders(batch)
-        harness.write_batch(self.folder / "batch.jsonl", batch)
-        answer = fairlead_json("submit", "kill_order", "--batch", self.folder / "batch.jsonl", "--quiet", node=self.nodes.address, seconds=60)
-        expect(answer["submitted"] + answer["already"] == len(batch) and not answer["refusals"], f"not all was taken: {answer}")
-        if not again:
-            self.history.add("acknowledged", [order["id"] for order in batch])
-        return answer
+        return harness.give_batch(self.folder, self.history, batch, self.nodes.address, again)
 
     def running(self):
         wait_until(lambda: self.services.look() >= 5, 20, "five steps are under way at the services")

@@ -138,18 +138,14 @@ def stray(working):
             node.launch()
     wait_until(lambda: look() or whole.whole(), 60, "all three vote", every=0.1)
     expect(other.end()[0] == 0, "the stray node does not end in order")
+    refuses(whole.join("n4", whole.wait_for_leader(), whole.folder / "n4.yaml"), "holds data", "a join with a store that holds data")
 
 
 def lose_two(working, dice):
     """All nodes die, and two lose their disks. The third goes on as the first of several, by what its store says."""
     whole, look = working.nodes, working.look
     working.wait_for_work("loss of two disks")
-    for node in whole.nodes.values():
-        node.kill()
-    kept, others = replicated_recovery.newest(whole, dice)
-    for name in others:
-        shutil.rmtree(whole.folder / name)
-    done_well(fairlead("cluster", "recover", whole.folder / kept, "--accept-loss"), f"the shard is recovered from {kept}")
+    kept, others = replicated_recovery.lose_majority(whole, dice)
     since = time.monotonic()
     whole.nodes[kept].launch()
     for name in others:

@@ -69,6 +69,13 @@ class trio(cluster_nodes.nodes_together):
         return (known is not None and known["role"] == "leader" and known["may_lose_nodes"] == 1
                 and all(one["behind_entries"] < 500 and not one["needs_copy"] for one in known["replicas"]))
 
+    def launch_until_it_says(self, name, words, look):
+        """The leader takes a node's former process to be there for an election timeout: whether it is back, only its own log says at once."""
+        node = self.nodes[name]
+        before = len(node.log.read_bytes())
+        node.launch()
+        wait_until(lambda: look() or re.search(words.encode(), node.log.read_bytes()[before:]), 60, f"the log of {name} says `{words}`", every=0.05)
+
     def figures(self, name):
         """Its page for machines; empty when it gives none."""
         try:

@@ -88,16 +88,23 @@ def settle_one(working):
     for part in (whole.folder / name).iterdir():
         if part.name != "node":
             shutil.rmtree(part) if part.is_dir() else part.unlink()
-    before = len(node.log.read_bytes())
-    node.launch()
-    # The leader takes its former process to be there for an election timeout.
-    wait_until(lambda: working.look() or b"has begun without this store" in node.log.read_bytes()[before:], 60, f"{name} gets the shard", every=0.1)
+    whole.launch_until_it_says(name, "has begun without this store", working.look)
     wait_until(lambda: working.look() or whole.whole(), 60, f"{name} votes again with an empty store", every=0.1)
     print(f"a settled replica was {'refused' if settled.returncode == 0 else 'not settled'}, and all three vote again", flush=True)
 
 
 def recover(working, dice):
     whole, look = working.nodes, working.look
+    kept, _ = lose_majority(whole, dice)
+    since = time.monotonic()
+    for name in NAMES:
+        whole.nodes[name].launch()
+    wait_until(lambda: look() or whole.whole(), 60, "all three vote again", every=0.1)
+    print(f"all three voted {time.monotonic() - since:.1f} s after the shard was recovered from {kept}", flush=True)
+
+
+def lose_majority(whole, dice):
+    """All nodes die, two lose their disks, and the shard is recovered from the store of the third: its node, and the others."""
     for node in whole.nodes.values():
         node.kill()
     kept, others = newest(whole, dice)
@@ -105,11 +112,7 @@ def recover(working, dice):
         shutil.rmtree(whole.folder / name)
     done = fairlead("cluster", "recover", whole.folder / kept, "--accept-loss")
     expect(done.returncode == 0 and "The shard goes on from here" in done.stdout, f"the shard is not recovered: {done.stdout}{done.stderr}")
-    since = time.monotonic()
-    for name in NAMES:
-        whole.nodes[name].launch()
-    wait_until(lambda: look() or whole.whole(), 60, "all three vote again", every=0.1)
-    print(f"all three voted {time.monotonic() - since:.1f} s after the shard was recovered from {kept}", flush=True)
+    return kept, others
 
 
 def newest(whole, dice):

@@ -62,7 +62,7 @@ def roll(working, name):
     look()
     code, _ = node.end(seconds=15)
     expect(code == 0, f"{name} ended with {code}: {node.last_words()}")
-    node.launch()
+    whole.launch_until_it_says(name, "replica: .*(follows|this replica leads)", look)
     wait_until(lambda: look() or whole.whole(), 60, f"all vote, since {name} was started again", every=0.05)
     return [took] if led else []
 

@@ -55,15 +55,7 @@ agents:
         expect(done.returncode == 0, f"deploy: {done.stderr}")
 
     def give(self, batch, again=False):
-        """`again`: ids that may be known."""
-        if not again:
-            self.history.add_orders(batch)
-        harness.write_batch(self.folder / "batch.jsonl", batch)
-        answer = fairlead_json("submit", "kill_order", "--batch", self.folder / "batch.jsonl", "--quiet", node=self.shard.address, seconds=60)
-        expect(answer["submitted"] + answer["already"] == len(batch) and not answer["refusals"], f"not all was taken: {answer}")
-        if not again:
-            self.history.add("acknowledged", [order["id"] for order in batch])
-        return answer
+        return harness.give_batch(self.folder, self.history, batch, self.shard.address, again)
 
     def done(self):
         counts = (self.shard.status() or {"counts": {}})["counts"]
