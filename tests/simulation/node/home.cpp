@@ -358,7 +358,8 @@ void home::drain_one() {
 /// has led already; 0: none.
 void home::look_at_drained(node& which, std::uint64_t life, raft::log_term led_in) {
   world_.after(6 * settings_of(which.place()).election_ms * millisecond, [this, &which, life, led_in] {
-    const bool counts = all_follow() && which.life() == life;
+    // A change that took its time may have left two nodes meanwhile.
+    const bool counts = all_follow() && which.life() == life && wanted_places().size() >= 3;
     const auto term = counts && which.is_leader() ? which.term() : 0;
     if (term > led_in) return look_at_drained(which, life, term);
     if (counts) world_.judges("drained_leads");
