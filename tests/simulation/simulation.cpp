@@ -182,9 +182,10 @@ class scene {
 
   /// The faults are over: whatever lives gets on, and what a person holds or parked is seen to.
   void calm(bool resolves) {
-    // A clock that is put right later is the last fault.
+    // A clock that is put right later is the last fault, or a process that stands still until later.
     auto from = world_.now_us();
-    for (const auto& one : realms_) from = std::max({from, one->wrong_time.right_from_us(), one->odd_time.right_from_us()});
+    for (const auto& one : realms_)
+      from = std::max({from, one->wrong_time.right_from_us(), one->odd_time.right_from_us(), one->home.awake_from_us()});
     int round = 0;
     const auto mends_clocks = era_.any && world_.jobs.chance(500);
     while (world_.now_us() - from < end_within_us) {

@@ -330,6 +330,12 @@ void home::fall_out(std::int64_t for_ms) {
   world_.note_clock_setting();
 }
 
+std::int64_t home::awake_from_us() const {
+  std::int64_t out = 0;
+  for (const auto& one : nodes_) out = std::max(out, one->awake_from_us());
+  return out;
+}
+
 void home::heal() {
   for (auto& one : links_) one->heal();
   if (!replicated()) return;

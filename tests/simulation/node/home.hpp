@@ -38,6 +38,8 @@ class home final : public agents::shard {
   void fall_out(std::int64_t for_ms);
   /// The faults are over.
   void heal();
+  /// From then on no process stands still.
+  std::int64_t awake_from_us() const;
 
   // ---- for people ----
 

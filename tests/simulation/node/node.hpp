@@ -75,6 +75,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   /// Its process stands still for a while, and all that comes waits.
   void stop_for(std::int64_t us);
   bool stopped_since(std::int64_t us) const { return stopped_until_us_ >= us; }
+  std::int64_t awake_from_us() const noexcept { return stopped_until_us_; }
   /// Does it once the process goes on, if that is the same by then.
   void when_awake(std::function<void()> what);
   /// It counts, and the Scheduler has not been told.
