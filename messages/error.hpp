@@ -15,18 +15,20 @@ using error_code = v1::ErrorCode;
 
 struct error {
   error_code code = v1::ERROR_CODE_INTERNAL;
-  std::string sentence;  // one sentence, names the thing at fault
-  std::string remedy;    // what to do about it; may be empty
+  std::string sentence;    // one sentence, names the thing at fault
+  std::string remedy;      // what to do about it; may be empty
+  bool not_taken = false;  // nothing of the request was done here; another node may take it
 
   v1::Error to_proto() const {
     v1::Error out;
     out.set_code(code);
     out.set_sentence(sentence);
     out.set_remedy(remedy);
+    out.set_not_taken(not_taken);
     return out;
   }
 
-  static error from_proto(const v1::Error& in) { return {in.code(), in.sentence(), in.remedy()}; }
+  static error from_proto(const v1::Error& in) { return {in.code(), in.sentence(), in.remedy(), in.not_taken()}; }
 };
 
 /// The caller's input cannot be taken as it is.

@@ -341,6 +341,8 @@ void links::learn_total(std::uint32_t count) {
 link_route links::route_of(std::uint32_t shard) const {
   link_route out;
   out.shard = shard;
+  const auto known = memory_.lineages.find(shard);
+  out.several = known != memory_.lineages.end() && known->second.several();
   // Of several nodes that take themselves for the leader of a replicated shard the one of the latest epoch is it.
   std::uint64_t epoch = 0;
   const auto own = memory_.claims.find(shard);
@@ -371,10 +373,8 @@ link_route links::route_of(std::uint32_t shard) const {
       out.reason = "node " + holder->second + ", which has the shard, is not connected: " + one->second.reason;
   } else if (std::find(here.begin(), here.end(), shard) != here.end()) {
     out.node = options_.me.node();
-    const auto known = memory_.lineages.find(shard);
-    const bool several = known != memory_.lineages.end() && known->second.several();
-    out.reason = several ? "no connected node leads it; fairlead cluster status says what is known of it"
-                         : "the shard has not started yet on this node";
+    out.reason = out.several ? "no connected node leads it; fairlead cluster status says what is known of it"
+                             : "the shard has not started yet on this node";
   } else {
     out.reason = "no node with this shard has been connected yet";
   }

@@ -30,7 +30,8 @@ struct link_route {
   std::uint32_t shard = 0;
   gateway_token via = no_gateway;
   std::string node;
-  std::string reason;  // why no connected node holds the shard
+  std::string reason;    // why no connected node holds the shard
+  bool several = false;  // several nodes can hold the shard
 
   friend bool operator==(const link_route&, const link_route&) = default;
 };

@@ -196,7 +196,7 @@ class links_shell final : public links_port {
                    gateways.end());
   }
 
-  shard_route shown(const link_route& route) const { return {route.shard, handle_of(route.via), route.node, route.reason}; }
+  shard_route shown(const link_route& route) const { return {route.shard, handle_of(route.via), route.node, route.reason, route.several}; }
 
   void arm() {
     const auto due = links_.next_due();

@@ -1,19 +1,23 @@
 #pragma once
 // Sends requests to shards on any node, each with a time limit, and gathers the answers of several. Every request gets an answer: without
-// one from the shard it is an error with shard, node and reason.
+// one from the shard it is an error with shard, node and reason. A request that finds no leader of a shard of several nodes waits for one a little
+// while (held_requests).
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "actors/gateway/held_requests.hpp"
 #include "actors/gateway/local.hpp"
 #include "actors/gateway/routes.hpp"
 #include "actors/protocol/confirm.hpp"
 #include "actors/protocol/ports.hpp"
+#include "actors/protocol/reminders.hpp"
 #include "actors/supervision/supervised.hpp"
 #include "actors/supervisor/doctor_actor.hpp"
 
@@ -26,22 +30,23 @@ class gateway_asks {
   gateway_asks(self_pointer self, const gateway_routes& routes, const clock& time, std::string node, doctor_actor doctor)
       : self_(self), routes_(routes), time_(time), node_(std::move(node)), doctor_(std::move(doctor)) {}
 
+  /// A request that has a shard comes from another gateway, which holds it by itself.
   template <class Request>
   void ask(std::uint32_t shard, Request what, duration limit, std::function<void(reply_of<Request>)> then) {
+    bool may_wait = false;
+    // A status tells that there is no leader, and whoever changes the nodes of a shard asks again by himself.
+    if constexpr (!std::is_same_v<Request, v1::StatusRequest> && !std::is_same_v<Request, v1::ShardNodesRequest>)
+      may_wait = !what.has_shard() && routes_.is_of_several(shard);
     what.set_shard(shard);
-    if (const auto* desk = routes_.here(shard)) return ask_here(*desk, std::move(what), limit, std::move(then));
-    const auto via = routes_.there(shard);
-    if (!via) return then(refusal<reply_of<Request>>(routes_.unreachable(shard)));
-    using reply = reply_of<Request>;
-    const auto id = next_++;
-    // The first of: the answer, the time limit, the loss of the node that was asked.
-    const auto end = [this, id, then = std::move(then)](reply answer) {
-      if (under_way_.erase(id) != 0) then(std::move(answer));
-    };
-    under_way_.emplace(id, asked{shard, [this, shard, end] { end(refusal<reply>(routes_.unreachable(shard))); }});
-    self_->request(caf::actor_cast<gateway_actor>(via), limit, std::move(what))
-        .then([end](reply& answer) { end(std::move(answer)); },
-              [this, shard, end](const caf::error&) { end(refusal<reply>(routes_.silent(shard))); });
+    if (may_wait)
+      ask_leader(shard, std::make_shared<const Request>(std::move(what)), limit, std::move(then), {});
+    else if (const auto* desk = routes_.here(shard))
+      ask_here(*desk, std::move(what), limit, std::move(then));
+    else if (const auto via = routes_.there(shard))
+      ask_there<Request>(shard, via, std::move(what), limit, then,
+                         [this, shard, then] { then(refusal<reply_of<Request>>(routes_.unreachable(shard))); });
+    else
+      then(refusal<reply_of<Request>>(routes_.unreachable(shard)));
   }
 
   template <class Request>
@@ -96,6 +101,17 @@ class gateway_asks {
     ask_each(std::move(parts), limit, std::move(then));
   }
 
+  /// Sends what waits for a leader and may be sent now, or refuses it.
+  void look() {
+    held_.look(mailbox_time(*self_), [this](std::uint32_t shard) { return routes_.here(shard) != nullptr || routes_.there(shard); });
+  }
+  /// The reminder has come.
+  void remind() {
+    is_reminded_ = false;
+    look();
+    remind_of_held();
+  }
+
   /// The holder of the shard has changed: requests sent to the earlier holder will not be answered.
   void give_up(std::uint32_t shard) {
     std::vector<std::function<void()>> lost;
@@ -109,6 +125,65 @@ class gateway_asks {
     std::uint32_t shard = 0;
     std::function<void()> give_up;
   };
+
+  /// `until`: how long the request may wait for another leader, once it has waited for one.
+  template <class Request>
+  void ask_leader(std::uint32_t shard, std::shared_ptr<const Request> what, duration limit, std::function<void(reply_of<Request>)> then,
+                  std::optional<moment> until) {
+    using reply = reply_of<Request>;
+    constexpr bool may_be_done_twice = row_of<Request>::again == repeated::yes;
+    const auto by = [this] { return mailbox_time(*self_) + held_requests::longest_hold; };
+    const auto wait = [=, this](reply why, moment last) {
+      last = until.value_or(last);
+      hold({shard, last, what->ByteSizeLong(), [=, this] { ask_leader(shard, what, limit, then, last); }, [then, why] { then(why); }});
+    };
+    const auto take = [=, soon = by()](reply answer) {
+      if (answer.error().not_taken())
+        wait(std::move(answer), by());
+      else if (may_be_done_twice && answer.error().code() == v1::ERROR_CODE_UNAVAILABLE)
+        wait(std::move(answer), soon);
+      else
+        then(std::move(answer));
+    };
+    if (const auto* desk = routes_.here(shard)) return ask_here(*desk, Request(*what), limit, std::function<void(reply)>{take});
+    const auto unreachable = [=, this] { return refusal<reply>(routes_.unreachable(shard)); };
+    const auto via = routes_.there(shard);
+    if (!via) return wait(unreachable(), routes_.leader_may_come_until(shard).value_or(moment{}));
+    ask_there<Request>(shard, via, Request(*what), limit, take, [=] {
+      if (may_be_done_twice)
+        wait(unreachable(), by());
+      else
+        then(unreachable());
+    });
+  }
+
+  void hold(held_requests::request what) {
+    const auto refuse = what.refuse;
+    if (!held_.hold(std::move(what), mailbox_time(*self_))) return refuse();
+    remind_of_held();
+  }
+
+  void remind_of_held() {
+    if (held_.empty() || std::exchange(is_reminded_, true)) return;
+    self_->delayed_send(self_, held_requests::look_period, shard_route{no_shard, {}, {}, {}, false});
+  }
+
+  /// The first of: the answer, the time limit, the loss of the node that is asked.
+  template <class Request>
+  void ask_there(std::uint32_t shard, const caf::strong_actor_ptr& via, Request what, duration limit,
+                 std::function<void(reply_of<Request>)> then, std::function<void()> lost) {
+    using reply = reply_of<Request>;
+    const auto id = next_++;
+    const auto end = [this, id, then = std::move(then)](reply answer) {
+      if (under_way_.erase(id) != 0) then(std::move(answer));
+    };
+    under_way_.emplace(id, asked{shard, [this, id, lost = std::move(lost)] {
+                                   if (under_way_.erase(id) != 0) lost();
+                                 }});
+    self_->request(caf::actor_cast<gateway_actor>(via), limit, std::move(what))
+        .then([end](reply& answer) { end(std::move(answer)); },
+              [this, shard, end](const caf::error&) { end(refusal<reply>(routes_.silent(shard))); });
+  }
 
   template <class Request>
   void answer_here(const shard_desk& desk, Request what, duration limit, std::function<void(reply_of<Request>)> then) {
@@ -143,6 +218,8 @@ class gateway_asks {
   std::string node_;
   doctor_actor doctor_;
   std::map<std::uint64_t, asked> under_way_;  // sent to other nodes
+  held_requests held_;
+  bool is_reminded_ = false;
   std::uint64_t next_ = 1;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/cluster/routing.hpp"
+#include "actors/gateway/held_requests.hpp"
 
 namespace fairlead {
 
@@ -15,12 +16,27 @@ void gateway_routes::set_count(std::uint32_t count) {
   if (count_ == 0 && count <= core::max_shards) count_ = count;
 }
 
-bool gateway_routes::learn(shard_route route) {
+bool gateway_routes::learn(shard_route route, moment now) {
   if (route.shard >= core::max_shards) return false;
   auto& known = routes_[route.shard];
-  const bool left = known.via && known.via != route.via;
-  known = std::move(route);
+  const bool left = known.now.via && known.now.via != route.via;
+  if (route.via)
+    known.lost_at.reset();
+  else if (left)
+    known.lost_at = now;
+  known.now = std::move(route);
   return left;
+}
+
+std::optional<moment> gateway_routes::leader_may_come_until(std::uint32_t shard) const {
+  const auto found = routes_.find(shard);
+  if (found == routes_.end() || !found->second.now.several || !found->second.lost_at) return std::nullopt;
+  return *found->second.lost_at + held_requests::longest_hold;
+}
+
+bool gateway_routes::is_of_several(std::uint32_t shard) const {
+  const auto found = routes_.find(shard);
+  return found != routes_.end() && found->second.now.several;
 }
 
 const shard_desk* gateway_routes::desk(std::uint32_t shard) const {
@@ -32,7 +48,7 @@ const shard_desk* gateway_routes::here(std::uint32_t shard) const {
   const auto* const found = desk(shard);
   if (found == nullptr || !found->is_of_several()) return found;
   const auto route = routes_.find(shard);
-  return route != routes_.end() && route->second.via && route->second.node == node_ ? found : nullptr;
+  return route != routes_.end() && route->second.now.via && route->second.now.node == node_ ? found : nullptr;
 }
 
 replica_actor gateway_routes::replica_here(std::uint32_t shard) const {
@@ -42,23 +58,23 @@ replica_actor gateway_routes::replica_here(std::uint32_t shard) const {
 
 caf::strong_actor_ptr gateway_routes::there(std::uint32_t shard) const {
   const auto found = routes_.find(shard);
-  return found == routes_.end() || here(shard) != nullptr ? nullptr : found->second.via;
+  return found == routes_.end() || here(shard) != nullptr ? nullptr : found->second.now.via;
 }
 
 std::string gateway_routes::holder(std::uint32_t shard) const {
   if (here(shard) != nullptr) return node_;
   const auto found = routes_.find(shard);
-  return found == routes_.end() || !found->second.via ? std::string{} : found->second.node;
+  return found == routes_.end() || !found->second.now.via ? std::string{} : found->second.now.node;
 }
 
 std::string gateway_routes::reason(std::uint32_t shard) const {
   const auto found = routes_.find(shard);
-  return found == routes_.end() || found->second.reason.empty() ? "no node with this shard is connected" : found->second.reason;
+  return found == routes_.end() || found->second.now.reason.empty() ? "no node with this shard is connected" : found->second.now.reason;
 }
 
 error gateway_routes::unreachable(std::uint32_t shard) const {
   const auto found = routes_.find(shard);
-  const auto who = found == routes_.end() || found->second.node.empty() ? std::string{} : " of node " + found->second.node;
+  const auto who = found == routes_.end() || found->second.now.node.empty() ? std::string{} : " of node " + found->second.now.node;
   return {v1::ERROR_CODE_UNAVAILABLE,
           "shard " + std::to_string(shard) + who + " cannot be reached from node " + node_ + ": " + reason(shard),
           "see fairlead status; the request can be repeated safely"};
@@ -72,7 +88,7 @@ error gateway_routes::silent(std::uint32_t shard) const {
 
 error gateway_routes::led_elsewhere(std::uint32_t shard) const {
   return {v1::ERROR_CODE_UNAVAILABLE, "node " + node_ + " cannot say whether it still leads shard " + std::to_string(shard),
-          "see fairlead status; the request can be repeated safely"};
+          "see fairlead status; the request can be repeated safely", true};
 }
 
 error gateway_routes::unknown_count() const {

@@ -10,6 +10,7 @@
 #include "actors/protocol/node_messages.hpp"
 #include "actors/queries/shard_access.hpp"
 #include "messages/error.hpp"
+#include "messages/time.hpp"
 
 namespace fairlead {
 
@@ -22,7 +23,10 @@ class gateway_routes {
   void set_count(std::uint32_t count);
 
   /// True: the earlier holder does not hold the shard any more, so its open requests will not be answered.
-  bool learn(shard_route route);
+  bool learn(shard_route route, moment now);
+  /// Until when a request may wait for a leader of the shard, which several nodes hold; nullopt: it may not.
+  std::optional<moment> leader_may_come_until(std::uint32_t shard) const;
+  bool is_of_several(std::uint32_t shard) const;
 
   /// The desk of a shard that this node holds, as its leader or not; null: it does not.
   const shard_desk* desk(std::uint32_t shard) const;
@@ -50,7 +54,11 @@ class gateway_routes {
   std::string node_;
   std::vector<shard_desk> desks_;
   std::uint32_t count_;
-  std::map<std::uint32_t, shard_route> routes_;
+  struct known_route {
+    shard_route now;
+    std::optional<moment> lost_at;  // it had a leader before, and has none
+  };
+  std::map<std::uint32_t, known_route> routes_;
 };
 
 }  // namespace fairlead

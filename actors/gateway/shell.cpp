@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/core/cluster/alert_numbers.hpp"
+#include "actors/protocol/reminders.hpp"
 #include "messages/ids.hpp"
 
 namespace fairlead {
@@ -129,7 +130,7 @@ caf::result<v1::DeployReply> gateway_shell::answer(v1::DeployRequest& what) {
   else
     for (std::uint32_t one = 0; one < routes_.count(); ++one) {
       // All shards or none, as far as this is known beforehand; a second deployment repairs the rest.
-      if (routes_.holder(one).empty()) return refusal<v1::DeployReply>(routes_.unreachable(one));
+      if (routes_.holder(one).empty() && !routes_.leader_may_come_until(one)) return refusal<v1::DeployReply>(routes_.unreachable(one));
       parts.emplace_back(one, what);
     }
   auto promise = self_->make_response_promise<v1::DeployReply>();
@@ -267,7 +268,9 @@ void gateway_shell::relay(const v1::FinishedNotice& notice) {
 }
 
 void gateway_shell::learn(const shard_route& route) {
-  if (routes_.learn(route)) asks_.give_up(route.shard);
+  if (route.shard == no_shard) return asks_.remind();
+  if (routes_.learn(route, mailbox_time(*self_))) asks_.give_up(route.shard);
+  asks_.look();
 }
 
 }  // namespace fairlead

@@ -96,7 +96,7 @@ class gateway_shell {
       ++refused_;
     else if (what.has_shard() && routes_.here(what.shard()) == nullptr)
       why = error{v1::ERROR_CODE_UNAVAILABLE, "shard " + std::to_string(what.shard()) + " is not on node " + setup_.node,
-                  "repeat the request in a moment"};
+                  "repeat the request in a moment", true};
     else if (!what.has_shard() && routes_.count() == 0)
       why = routes_.unknown_count();
     return why;

@@ -2,6 +2,7 @@
 // Messages between the actors of one node about the locations of shards. They never leave the process.
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,12 @@ struct shard_route {
   std::uint32_t shard = 0;
   caf::strong_actor_ptr via;  // null: no connected node holds the shard
   std::string node;
-  std::string reason;  // why there is no route
+  std::string reason;    // why there is no route
+  bool several = false;  // several nodes can hold the shard: the route follows its leader
 };
+
+/// Of a shard_route that is the gateway's own reminder of requests that wait for a route.
+inline constexpr std::uint32_t no_shard = std::numeric_limits<std::uint32_t>::max();
 
 /// Number of shards of the cluster, once known.
 struct shard_total {

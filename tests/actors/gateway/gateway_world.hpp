@@ -207,9 +207,9 @@ struct gateway_world : asking_fixture {
     CAF_REQUIRE(kept.ok());
   }
 
-  void route(const gateway_actor& whom, std::uint32_t shard, const gateway_actor& via, const std::string& node,
-             const std::string& why = "") {
-    caf::anon_send(whom, shard_route{shard, caf::actor_cast<caf::strong_actor_ptr>(via), node, why});
+  void route(const gateway_actor& whom, std::uint32_t shard, const gateway_actor& via, const std::string& node, const std::string& why = "",
+             bool several = false) {
+    caf::anon_send(whom, shard_route{shard, caf::actor_cast<caf::strong_actor_ptr>(via), node, why, several});
   }
 
   /// As links would.
