@@ -72,6 +72,8 @@ void disk_stores::describe(std::size_t place, v1::StoreStatus& out) const {
   journal.set_direct(direct_);
   journal.set_segment_bytes(options_.segment_bytes);
   journal.set_segments(written.segments);
+  journal.set_most_segments(written.most_segments);
+  if (written.kept_by) journal.set_kept_by_shard(*written.kept_by);
   journal.set_spare_segments(written.staged);
   journal.set_groups(written.groups);
   journal.set_written_bytes(written.written_bytes);

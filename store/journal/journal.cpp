@@ -300,15 +300,21 @@ result<journal::segment_head> journal::begin_segment(std::unique_lock<std::mutex
   return head;
 }
 
-/// The oldest segment with an entry that some shard has not applied; none: the one that comes next. The caller holds the lock.
-std::uint64_t journal::first_needed() const {
-  if (failpoint("plant.recycle_unapplied") && !used_.empty()) return used_.back().number;
+/// The oldest segment with an entry that some shard has not applied, and the shard; nullopt: there is none. The caller holds the lock.
+std::optional<journal::keeper> journal::find_keeper() const {
   for (const auto& one : used_) {
     for (const auto& [shard, last_index] : one.last_index) {
       const auto at = positions_.find(shard);
-      if (at == positions_.end() || at->second.applied_index < last_index) return one.number;
+      if (at == positions_.end() || at->second.applied_index < last_index) return keeper{one.number, shard};
     }
   }
+  return std::nullopt;
+}
+
+/// The oldest segment that is kept; none: the one that comes next. The caller holds the lock.
+std::uint64_t journal::first_needed() const {
+  if (failpoint("plant.recycle_unapplied") && !used_.empty()) return used_.back().number;
+  if (const auto keeper = find_keeper()) return keeper->segment;
   return used_.empty() ? 1 : used_.back().number + 1;
 }
 
@@ -373,6 +379,8 @@ journal_usage journal::get_usage() const {
   const std::lock_guard lock(guard_);
   auto out = usage_;
   out.segments = used_.size();
+  out.most_segments = options_.most_segments();
+  if (const auto keeper = find_keeper(); keeper && keeper->segment == used_.front().number) out.kept_by = keeper->shard;
   out.staged = pool_.staged();
   out.crowded = crowded_;
   out.waits = waits_;

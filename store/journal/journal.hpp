@@ -38,7 +38,10 @@ struct journal_options {
 };
 
 struct journal_usage {
-  std::uint64_t segments = 0;  // in use
+  std::uint64_t segments = 0;       // in use
+  std::uint64_t most_segments = 0;  // that may be in use
+  std::optional<std::uint16_t>
+      kept_by;  // a shard with entries in the oldest of them that are not in its tables; none: it is needed no more
   std::uint64_t staged = 0;
   bool crowded = false;                // the disk had no room for another file
   std::uint64_t groups = 0;            // written since the opening
@@ -120,6 +123,11 @@ class journal {
   void begin_anew(const journal_record& what);
   bool next_frees_one() const;
   bool may_begin_segment() const;
+  struct keeper {
+    std::uint64_t segment = 0;
+    std::uint16_t shard = 0;
+  };
+  std::optional<keeper> find_keeper() const;
   std::uint64_t first_needed() const;
   void wrote(const std::vector<ticket*>& what);
   bool fits(std::size_t payload_bytes) const;

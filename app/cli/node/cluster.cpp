@@ -1,9 +1,11 @@
 #include "app/cli/node/cluster.hpp"
 
+#include <map>
 #include <set>
 
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
+#include "app/cli/node/journal_text.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "messages/time.hpp"
@@ -44,6 +46,11 @@ std::string cluster_json(const v1::StatusReply& reply) {
     out.begin_object().key("shard").number(std::uint64_t{shard.shard()}).key("node");
     shard.node().empty() ? out.null() : out.string(shard.node());
     out.key("up").boolean(shard.up()).key("reason").string(shard.reason()).key("epoch").number(std::uint64_t{shard.epoch()});
+    out.key("journal");
+    if (shard.store().has_journal())
+      write_journal(out, shard.store().journal());
+    else
+      out.null();
     out.key("replication");
     if (!shard.has_replication()) {
       out.null().end_object();
@@ -104,6 +111,18 @@ std::string releases_of(const v1::ShardStatus& shard, const v1::StatusReply& rep
   return releases.size() > 1 ? "Releases differ: " + out + ".\n" : "";
 }
 
+/// What keeps the journals of the nodes that lead from having free files.
+std::string journals_of(const v1::StatusReply& reply) {
+  std::map<std::string, std::string> by_node;
+  for (const auto& shard : reply.shards())
+    if (const auto& journal = shard.store().journal(); is_kept_long(journal))
+      by_node[shard.node()] = "The journal of " + printable(shard.node()) + " has " + journal_files_text(journal) +
+                              ", whose entries are not in its tables yet.\n";
+  std::string out;
+  for (const auto& [node, sentence] : by_node) out += sentence;
+  return out;
+}
+
 /// Why a replica that is not at the leader's heels is not; empty: it is, or it will be.
 std::string why_of(const v1::ReplicaStatus& one, const v1::StatusReply& reply) {
   if (one.leaves()) return "the shard is taken away from it";
@@ -149,6 +168,7 @@ std::string cluster_text(const v1::StatusReply& reply) {
                     answered ? format_duration(one.heard_ms_ago()) + " ago" : "not yet", printable(shortened(why_of(one, reply), 120))});
     }
   }
+  out += journals_of(reply);
   if (reply.shards().empty()) return out + "No shards: no node with a shard is connected.\n";
   return any ? out + "\n" + replicas.text() : out;
 }

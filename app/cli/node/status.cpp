@@ -5,6 +5,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/node/agent_text.hpp"
+#include "app/cli/node/journal_text.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "app/metrics/node_figures.hpp"
@@ -47,11 +48,8 @@ std::string status_json(const v1::StatusReply& reply) {
   out.key("commits").number(std::uint64_t{store.commits()});
   out.key("unapplied_bytes").number(std::uint64_t{store.unapplied_bytes()});
   out.key("shard_time_ahead_ms").number(std::int64_t{store.shard_time_ahead_ms()}).end_object();
-  const auto& journal = store.journal();
-  out.key("journal").begin_object().key("path").string(journal.path()).key("direct").boolean(journal.direct());
-  out.key("segment_bytes").number(std::uint64_t{journal.segment_bytes()}).key("segments").number(std::uint64_t{journal.segments()});
-  out.key("spare_segments").number(std::uint64_t{journal.spare_segments()}).key("groups").number(std::uint64_t{journal.groups()});
-  out.key("written_bytes").number(std::uint64_t{journal.written_bytes()}).end_object();
+  out.key("journal");
+  write_journal(out, store.journal());
   out.key("oldest_due").moment(reply.oldest_due_unix_ms()).key("resumed_tasks").number(std::uint64_t{reply.resumed_tasks()});
   out.key("resuming").boolean(reply.resuming());
   out.key("stalest_task").string(reply.stalest_task()).key("stalest_since").moment(reply.stalest_since_unix_ms());
@@ -138,8 +136,7 @@ constexpr std::int64_t told_shard_time_ms = 500;
 /// `data/journal, 2 files of 64.0 MiB in use, 1.2 MiB not applied yet, written through the page cache`
 std::string journal_text(const v1::StoreStatus& store) {
   const auto& journal = store.journal();
-  auto out = printable(journal.path()) + ", " + std::to_string(journal.segments()) +
-             (journal.segments() == 1 ? " file of " : " files of ") + bytes_text(journal.segment_bytes()) + " in use";
+  auto out = printable(journal.path()) + ", " + journal_files_text(journal);
   if (store.unapplied_bytes() != 0) out += ", " + bytes_text(store.unapplied_bytes()) + " not applied yet";
   const auto ahead_ms = store.shard_time_ahead_ms();
   if (ahead_ms > told_shard_time_ms || ahead_ms < -told_shard_time_ms)

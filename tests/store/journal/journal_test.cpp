@@ -110,6 +110,24 @@ TEST(journal, waits_for_room_while_entries_are_not_applied) {
   EXPECT_LE(world.disk.list()->size(), 9u);
 }
 
+TEST(journal, says_which_shard_keeps_its_oldest_file) {
+  journal_world world;
+  ASSERT_TRUE(world.open().ok());
+  EXPECT_FALSE(world.it->get_usage().kept_by);
+  ASSERT_TRUE(world.append(1, world.payload(1'000)).ok());
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(world.append(0, world.payload(1'000)).ok());
+    ASSERT_TRUE(world.it->stage().ok());
+    world.apply(0, world.last_index[0]);
+  }
+  const auto stuck = world.it->get_usage();
+  EXPECT_GE(stuck.segments, 3U);
+  EXPECT_EQ(stuck.most_segments, 8U);
+  EXPECT_EQ(stuck.kept_by, 1);
+  world.apply(1, world.last_index[1]);
+  EXPECT_FALSE(world.it->get_usage().kept_by);
+}
+
 TEST(journal, goes_on_with_its_own_files_on_a_full_disk) {
   journal_world world;
   ASSERT_TRUE(world.open().ok());

@@ -72,6 +72,24 @@ TEST(cluster_status, says_that_releases_differ_while_they_do) {
   EXPECT_EQ(json["shards"][0]["replication"]["replicas"][1]["release"], "0.1.0");
 }
 
+TEST(cluster_status, says_for_which_shard_a_journal_keeps_many_files) {
+  auto reply = led_by_n1();
+  auto& journal = *reply.mutable_shards(0)->mutable_store()->mutable_journal();
+  journal.set_segment_bytes(64 << 20);
+  journal.set_segments(7);
+  journal.set_most_segments(16);
+  journal.set_kept_by_shard(3);
+  EXPECT_FALSE(has(cluster_text(reply), "journal")) << cluster_text(reply);
+  EXPECT_EQ(nlohmann::json::parse(cluster_json(reply))["shards"][0]["journal"]["kept_by_shard"], 3);
+  journal.set_segments(8);
+  const auto* const said =
+      "The journal of n1 has 8 of at most 16 files of 64.0 MiB in use, the oldest for shard 3, whose entries are not in its tables yet.\n";
+  EXPECT_TRUE(has(cluster_text(reply), said)) << cluster_text(reply);
+  // A shard that has all of its entries in its tables keeps nothing.
+  journal.clear_kept_by_shard();
+  EXPECT_FALSE(has(cluster_text(reply), "journal")) << cluster_text(reply);
+}
+
 TEST(cluster_status, says_how_much_a_replica_has_of_a_copy_of_the_state) {
   auto reply = led_by_n1();
   auto& far = *reply.mutable_shards(0)->mutable_replication()->mutable_others(1);
