@@ -19,6 +19,9 @@ namespace fairlead::app {
 
 namespace {
 
+/// Of one request, while no node takes it.
+constexpr std::chrono::seconds longest_call{60};
+
 /// The step's state after an event. null: the event does not change the state, or a later event
 /// gives it. `drains`: nothing is performed any more, so a bad end is not followed by another attempt.
 const char* state_after(const v1::HistoryEvent& event, bool drains) {
@@ -208,7 +211,7 @@ void watch_task(cli_context& context, const std::string& id) {
     context.code = fail(limit.failure());
     return;
   }
-  auto connected = connect_with(context, std::chrono::seconds{60}, duration{0});
+  auto connected = connect_with(context, std::min<duration>(longest_call, limit->value_or(longest_call)), duration{0});
   if (!connected) {
     context.code = fail(connected.failure());
     return;
