@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "tests/simulation/consensus/runs.hpp"
+#include "tests/simulation/coverage.hpp"
 #include "tests/simulation/planted.hpp"
 #include "tests/simulation/shrink.hpp"
 #include "tests/simulation/workers.hpp"
@@ -175,9 +176,12 @@ int run_many(const arguments& what) {
   const auto vacuous = what.run.always_replicated ? missed_of_copies != 0 && *what.seeds >= seeds_that_strike_copies
                                                   : missed != 0 && *what.seeds >= seeds_that_strike_everywhere;
   if (vacuous) std::printf("the run shows too little: a failpoint was never struck\n");
+  const auto missing = what.run.always_replicated && *what.seeds >= seeds_that_cover_replicas ? not_covered(found.counts, found.judged)
+                                                                                              : std::vector<std::string>{};
+  for (const auto& one : missing) std::printf("the run shows too little: %s\n", one.c_str());
   std::printf("%llu seeds%s, %zu failed\n", static_cast<unsigned long long>(found.seeds),
               what.run.always_replicated ? " with replicas" : "", found.failed.size());
-  return found.failed.empty() && !vacuous ? 0 : 1;
+  return found.failed.empty() && !vacuous && missing.empty() ? 0 : 1;
 }
 
 }  // namespace
