@@ -188,7 +188,6 @@ class replica_shell final : public service_port {
   void tell_links() {
     told_links_ = seat_.others().nodes().version();
     if (setup_.links) self_->send(setup_.links, seat_.others().me());
-    if (setup_.on_nodes) setup_.on_nodes(seat_.others().nodes());
   }
 
   void follow_log() {

@@ -20,8 +20,6 @@ struct replica_setup {
   fatal_handler on_fatal;
   /// A group of the Scheduler's batches counts, so long after it was proposed.
   std::function<void(std::size_t batches, std::size_t bytes, std::chrono::microseconds took)> on_committed;
-  /// The nodes that hold the shard, at the start and whenever they change. On the actor's thread. May be empty.
-  std::function<void(const v1::ShardNodes&)> on_nodes;
   /// This replica leads from now on, or no longer. On the actor's thread.
   std::function<void(bool now)> on_leads;
 };

@@ -55,8 +55,6 @@ class shard {
     std::function<void(v1::StoreStatus&)> describe_store;
     /// Called at most a few times, from any thread, if the shard cannot go on: the disk, damage, another leader.
     fatal_handler on_fatal;
-    /// The nodes that hold the shard with this one, whenever they change. From any thread. May be empty.
-    std::function<void(const v1::ShardNodes&)> on_nodes;
     /// Called, from any thread, for each epoch that the shard begins here; with epoch 0: it is led here no longer.
     std::function<void(const v1::ShardClaim&)> on_epoch;
   };

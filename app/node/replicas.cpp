@@ -111,16 +111,6 @@ result<bool> be_replica(store::journaled_store& store, const node_config& config
   return is_first;
 }
 
-status be_empty_replicas(const node_config& config, const std::map<std::uint32_t, v1::ShardNodes>& nodes) {
-  auto stores = store::disk_stores::open(stores_of(config));
-  if (!stores) return stores.failure();
-  for (std::size_t i = 0; i < (*stores)->size(); ++i) {
-    const auto& list = nodes.at(config.shards_here[i]);
-    if (auto made = (*stores)->at(i).be_replica(new_id(), {}, list.SerializeAsString()); !made.ok()) return made;
-  }
-  return (*stores)->close();
-}
-
 result<replicas_to_be> replicas_to_be::open(const node_config& config) {
   if (config.shards_here.empty())
     return error{v1::ERROR_CODE_WRONG_STATE, "Node " + config.name + " holds no shard: it has not the role shard.",

@@ -31,9 +31,6 @@ result<bool> be_replica(store::journaled_store& store, const node_config& config
 /// journaled_store::be_replica().
 status be_first_of_several(store::journaled_store& store, const node_config& config, std::uint64_t term = 0);
 
-/// The empty stores of a node that is not running become copies of the shards that these nodes hold.
-status be_empty_replicas(const node_config& config, const std::map<std::uint32_t, v1::ShardNodes>& nodes);
-
 /// The stores of a node that is not running, about to be copies of shards that other nodes hold.
 class replicas_to_be {
  public:

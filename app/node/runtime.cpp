@@ -18,7 +18,6 @@
 #include "app/metrics/http_port.hpp"
 #include "app/metrics/metrics_source.hpp"
 #include "app/node/identity.hpp"
-#include "app/node/rebuild.hpp"
 #include "app/node/reload.hpp"
 #include "app/node/replicas.hpp"
 #include "app/node/setup.hpp"
@@ -65,7 +64,6 @@ class both final : public observer {
 /// In the order of construction; destroyed in the opposite order.
 struct node_runtime::state {
   node_config config;
-  std::shared_ptr<const node_config> as_started;  // for any thread
   node_parts parts;
   std::shared_ptr<const agents::secrets> secrets;  // of the agents; null: none
   std::mutex reloads;                              // guards `config` and `secrets` once the tree runs, the start of the tree, and:
@@ -89,23 +87,14 @@ struct node_runtime::state {
   std::unique_ptr<class http_port> http;
   std::uint16_t port = 0;
 
-  bool others_have_a_shard() {
-    const std::lock_guard lock{of_several};
-    return std::any_of(seats.begin(), seats.end(), [](const auto& one) { return one != nullptr; });
-  }
-
-  [[noreturn]] void die(error why) {
-    if (why.code == v1::ERROR_CODE_CORRUPT && others_have_a_shard()) {
-      note_damage(*as_started, why);
-      why.remedy = "Start the node again: it sets its stores aside and gets its shards from the other nodes that hold them.";
-    }
+  [[noreturn]] void die(const error& why) const {
     log->on_note(note_level::error, "node", in_one_line(why));
     if (parts.on_fatal) parts.on_fatal(why);
     std::_Exit(exit_code_of(why.code));
   }
 
   /// Everything has been stopped: only the process is left to end.
-  void given_up(const error& why) {
+  void given_up(const error& why) const {
     if (!parts.on_given_up) die(why);
     log->on_note(note_level::error, "node", in_one_line(why));
     parts.on_given_up(why);
@@ -119,28 +108,9 @@ struct node_runtime::state {
     return nothing{};
   }
 
-  /// Opens the stores of the shards here. If they are damaged, and other nodes have the shards, it begins with empty ones.
-  status open_sound_stores(v1::Hello& who) {
-    if (config.shards_here.empty()) return nothing{};
-    auto damage = noted_damage(config);
-    if (!damage) {
-      auto opened = open_stores(who);
-      if (opened.ok() || opened.failure().code != v1::ERROR_CODE_CORRUPT) return opened;
-      damage = opened.failure();
-      replicas.clear();
-      seats.clear();
-      stores.reset();
-      who.clear_shards();
-    }
-    if (auto rebuilt = rebuild_stores(config, *damage); !rebuilt.ok()) return rebuilt;
-    log->on_note(note_level::warning, "replica",
-                 "the stores of this node were damaged and are set aside; the other nodes have its shards, and it gets them from there: " +
-                     damage->sentence);
-    return open_stores(who);
-  }
-
-  /// Checks that each store belongs to its shard.
+  /// Opens the stores of the shards here, and checks that each belongs to its shard.
   status open_stores(v1::Hello& who) {
+    if (config.shards_here.empty()) return nothing{};
     auto opened = store::disk_stores::open(stores_of(config));
     if (!opened) return opened.failure();
     stores = std::move(*opened);
@@ -214,7 +184,6 @@ struct node_runtime::state {
   status begin(exit_code& code) {
     // Whoever asks for a reading of the node file waits until the node has started.
     const std::lock_guard starting{reloads};
-    as_started = std::make_shared<const node_config>(config);
     auto opened_log = transition_log::open(config.log);
     if (!opened_log) return opened_log.failure();
     log = std::move(*opened_log);
@@ -228,7 +197,7 @@ struct node_runtime::state {
     }
     auto who = hello_of(config);
     if (auto opened = open_identity(); !opened.ok()) return opened;
-    if (auto opened = open_sound_stores(who); !opened.ok()) return opened;
+    if (auto opened = open_stores(who); !opened.ok()) return opened;
     const auto incarnation = identity->next_incarnation();
     if (!incarnation) return incarnation.failure();
     who.set_node_id(identity->node_id());
@@ -255,7 +224,6 @@ struct node_runtime::state {
     world.on_fatal = [this](const error& why) { die(why); };
     world.on_given_up = [this](const error& why) { given_up(why); };
     world.next_incarnation = [this] { return identity->next_incarnation(); };
-    world.on_nodes = [kept = as_started](const v1::ShardNodes& nodes) { note_others(*kept, nodes); };
     world.open_to_others = [this](std::uint32_t number) { return open_to_others(number); };
     world.log_level = [this](const std::string& level) { return log->set_level(level); };
     node_tree_options options;

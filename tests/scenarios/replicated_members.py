@@ -119,9 +119,6 @@ def grow(working):
     for name in ("n2", "n3"):
         whole.nodes[name].launch()
     wait_until(lambda: working.look() or whole.whole(), 60, "all three vote", every=0.1)
-    for name in NAMES:
-        noted = (whole.folder / name / "others").read_text(encoding="utf-8").split()
-        expect(noted == sorted(whole.nodes[other].address for other in NAMES if other != name), f"{name} notes {noted} as the others")
     print(f"without an order for at most {pauses.longest:.2f} s when n1 became the first of several, and {usual:.2f} s before; all three voted after "
           f"{time.monotonic() - since:.1f} s", flush=True)
 
