@@ -3,6 +3,7 @@
 // one from the shard it is an error with shard, node and reason. A request that finds no leader of a shard of several nodes waits for one a little
 // while (held_requests).
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -39,7 +40,7 @@ class gateway_asks {
       may_wait = !what.has_shard() && routes_.is_of_several(shard);
     what.set_shard(shard);
     if (may_wait)
-      ask_leader(shard, std::make_shared<const Request>(std::move(what)), limit, std::move(then), {});
+      ask_leader(shard, std::make_shared<const Request>(std::move(what)), mailbox_time(*self_) + limit, std::move(then), {});
     else if (const auto* desk = routes_.here(shard))
       ask_here(*desk, std::move(what), limit, std::move(then));
     else if (const auto via = routes_.there(shard))
@@ -126,16 +127,17 @@ class gateway_asks {
     std::function<void()> give_up;
   };
 
-  /// `until`: how long the request may wait for another leader, once it has waited for one.
+  /// `over`: when there has to be an answer, however often the request is sent. `until`: how long it may wait for another leader, once it has waited
+  /// for one.
   template <class Request>
-  void ask_leader(std::uint32_t shard, std::shared_ptr<const Request> what, duration limit, std::function<void(reply_of<Request>)> then,
+  void ask_leader(std::uint32_t shard, std::shared_ptr<const Request> what, moment over, std::function<void(reply_of<Request>)> then,
                   std::optional<moment> until) {
     using reply = reply_of<Request>;
     constexpr bool may_be_done_twice = row_of<Request>::again == repeated::yes;
     const auto by = [this] { return mailbox_time(*self_) + held_requests::longest_hold; };
     const auto wait = [=, this](reply why, moment last) {
-      last = until.value_or(last);
-      hold({shard, last, what->ByteSizeLong(), [=, this] { ask_leader(shard, what, limit, then, last); }, [then, why] { then(why); }});
+      last = std::min(until.value_or(last), over);
+      hold({shard, last, what->ByteSizeLong(), [=, this] { ask_leader(shard, what, over, then, last); }, [then, why] { then(why); }});
     };
     const auto take = [=, soon = by()](reply answer) {
       if (answer.error().not_taken())
@@ -145,6 +147,7 @@ class gateway_asks {
       else
         then(std::move(answer));
     };
+    const auto limit = over - mailbox_time(*self_);
     if (const auto* desk = routes_.here(shard)) return ask_here(*desk, Request(*what), limit, std::function<void(reply)>{take});
     const auto unreachable = [=, this] { return refusal<reply>(routes_.unreachable(shard)); };
     const auto via = routes_.there(shard);

@@ -41,7 +41,7 @@ struct journal_usage {
   std::uint64_t segments = 0;       // in use
   std::uint64_t most_segments = 0;  // that may be in use
   std::optional<std::uint16_t>
-      kept_by;  // a shard with entries in the oldest of them that are not in its tables; none: it is needed no more
+      kept_by;  // a shard that needs entries in the oldest of them, for its tables or for other nodes; none: nobody does
   std::uint64_t staged = 0;
   bool crowded = false;                // the disk had no room for another file
   std::uint64_t groups = 0;            // written since the opening

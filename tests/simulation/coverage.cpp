@@ -194,10 +194,14 @@ constexpr std::string_view rules[] = {
 std::vector<std::string> not_covered(const std::map<std::string, std::uint64_t>& counts,
                                      const std::map<std::string, std::uint64_t>& judged) {
   std::vector<std::string> out;
+  const auto none = [](const std::map<std::string, std::uint64_t>& of, std::string_view name) {
+    const auto found = of.find(std::string{name});
+    return found == of.end() || found->second == 0;
+  };
   for (const auto one : happenings)
-    if (counts.count(std::string{one}) == 0) out.push_back("there were no " + std::string{one});
+    if (none(counts, one)) out.push_back("there were no " + std::string{one});
   for (const auto one : rules)
-    if (judged.count(std::string{one}) == 0) out.push_back("nothing was asked of " + std::string{one});
+    if (none(judged, one)) out.push_back("nothing was asked of " + std::string{one});
   return out;
 }
 

@@ -117,7 +117,7 @@ std::string journals_of(const v1::StatusReply& reply) {
   for (const auto& shard : reply.shards())
     if (const auto& journal = shard.store().journal(); is_kept_long(journal))
       by_node[shard.node()] = "The journal of " + printable(shard.node()) + " has " + journal_files_text(journal) +
-                              ", whose entries are not in its tables yet.\n";
+                              ", whose entries are not in its tables yet or are kept for other nodes.\n";
   std::string out;
   for (const auto& [node, sentence] : by_node) out += sentence;
   return out;

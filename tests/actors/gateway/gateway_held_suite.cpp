@@ -155,4 +155,27 @@ CAF_TEST(a_definition_waits_for_the_leader_too) {
   CAF_CHECK(reply.created());
 }
 
+CAF_TEST(a_definition_goes_to_no_shard_where_one_has_had_no_leader_for_longer) {
+  led_by_nobody();
+  pass(600);
+  const auto reply = ask<v1::DeployReply>(n3, v1::DeployRequest{});
+  CAF_CHECK_EQUAL(reply.error().code(), v1::ERROR_CODE_UNAVAILABLE);
+  CAF_CHECK_EQUAL(seen[0]->deployments + seen[1]->deployments + seen[2]->deployments, 0);
+}
+
+CAF_TEST(a_request_that_is_sent_again_is_answered_within_the_time_of_the_first) {
+  seen[1]->answers = false;
+  auto waiting = self->request(n3, caf::infinite, submission());
+  consume_messages();
+  pass(3'800);
+  led_by_nobody();
+  CAF_CHECK(!is_answered());
+  led_by(n4, "n4");
+  pass(150);
+  CAF_CHECK(!is_answered());
+  pass(50);
+  const auto reply = get<v1::SubmitReply>(waiting);
+  CAF_CHECK_EQUAL(reply.results(0).error().code(), v1::ERROR_CODE_UNAVAILABLE);
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -83,7 +83,8 @@ TEST(cluster_status, says_for_which_shard_a_journal_keeps_many_files) {
   EXPECT_EQ(nlohmann::json::parse(cluster_json(reply))["shards"][0]["journal"]["kept_by_shard"], 3);
   journal.set_segments(8);
   const auto* const said =
-      "The journal of n1 has 8 of at most 16 files of 64.0 MiB in use, the oldest for shard 3, whose entries are not in its tables yet.\n";
+      "The journal of n1 has 8 of at most 16 files of 64.0 MiB in use, the oldest for shard 3, whose entries are not in its tables yet or "
+      "are kept for other nodes.\n";
   EXPECT_TRUE(has(cluster_text(reply), said)) << cluster_text(reply);
   // A shard that has all of its entries in its tables keeps nothing.
   journal.clear_kept_by_shard();
