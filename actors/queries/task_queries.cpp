@@ -140,14 +140,14 @@ v1::TaskShowReply show_task(const v1::TaskShowRequest& what, const store::snapsh
   const auto tombstone = store::find_task(from, what.id());
   if (!tombstone) return refuse(tombstone.failure());
   if (!*tombstone) return refuse(not_found(what.id()));
+  // Its rows may be here still, where the move to its archive is not done.
+  if ((*tombstone)->deleted_at_unix_ms() != 0) return refuse(deleted(what.id(), **tombstone));
   const auto number = (*tombstone)->number();
   auto task = store::load_task(from, number);
   if (!task) return refuse(task.failure());
   if (*task) {
     *out.mutable_task() = std::move(**task);
     if (const auto done = store::load_whole(from, *out.mutable_task()); !done.ok()) return refuse(done.failure());
-  } else if ((*tombstone)->deleted_at_unix_ms() != 0) {
-    return refuse(deleted(what.id(), **tombstone));
   } else {
     auto archived = archives.load((*tombstone)->archived_day(), task_number{number}, (*tombstone)->archive_keep_days());
     if (!archived) return refuse(archived.failure());
@@ -179,7 +179,7 @@ v1::StatesReply states_of(const v1::StatesRequest& what, const store::snapshot& 
     }
     if (!*tombstone) continue;
     item->set_state((*tombstone)->final_state());
-    if ((*tombstone)->archived_day() != 0) continue;
+    if ((*tombstone)->archived_day() != 0 || (*tombstone)->deleted_at_unix_ms() != 0) continue;
     const auto task = store::load_task(from, (*tombstone)->number());
     if (!task) {
       *out.mutable_error() = task.failure().to_proto();

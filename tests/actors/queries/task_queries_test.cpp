@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "store/memory/memory_store.hpp"
+#include "store/rows/deletion_rows.hpp"
 #include "tests/store/archive_fixture.hpp"
 
 namespace fairlead::testing {
@@ -197,6 +198,33 @@ TEST_F(task_queries_test, finds_an_archived_task_and_says_when_its_record_is_gon
   EXPECT_EQ(gone.error().code(), v1::ERROR_CODE_NOT_FOUND);
   EXPECT_NE(gone.error().sentence().find("no longer kept"), std::string::npos);
   EXPECT_EQ(states_of(states, *store.read()).items(0).state(), v1::TASK_STATE_COMPLETED) << "the id is known for ever";
+}
+
+TEST_F(task_queries_test, does_not_show_a_deleted_task_whose_move_to_its_archive_is_not_done_on_this_node) {
+  shard.create(order(1));
+  shard.change(1, [](v1::TaskRecord& task) { fixture::complete(task, 5'000); });
+  auto moved = shard.next();
+  store::put_move(moved, **store::load_task(*store.read(), 1), {19'000, 0});
+  shard.expect_committed(std::move(moved));
+  v1::TaskShowRequest what;
+  what.set_id("t1");
+  EXPECT_EQ(show_task(what, *store.read(), archives).error().code(), v1::ERROR_CODE_OK);
+  auto one = shard.next();
+  auto tombstone = **store::find_task(*store.read(), "t1");
+  tombstone.clear_archived_day();
+  tombstone.set_deleted_at_unix_ms(6'000);
+  tombstone.set_deleted_by("ann");
+  store::put_tombstone(one, "t1", tombstone);
+  store::put_deletion(one, 1);
+  shard.expect_committed(std::move(one));
+  ASSERT_TRUE((*store::load_task(*store.read(), 1)).has_value());
+  const auto reply = show_task(what, *store.read(), archives);
+  EXPECT_EQ(reply.error().code(), v1::ERROR_CODE_NOT_FOUND);
+  EXPECT_NE(reply.error().sentence().find("ann deleted its record"), std::string::npos);
+  EXPECT_FALSE(reply.has_task());
+  v1::StatesRequest states;
+  states.add_ids("t1");
+  EXPECT_EQ(states_of(states, *store.read()).items(0).state(), v1::TASK_STATE_COMPLETED);
 }
 
 TEST_F(task_queries_test, says_why_a_task_is_or_was_undone) {

@@ -148,8 +148,10 @@ void archive_checker::judge(const std::string& id, const store::snapshot& durabl
   const auto tombstone = store::find_task(durable, id);
   const auto known = tombstone.ok() && *tombstone && (*tombstone)->number() == one.record.number();
   if (one.deleted) {
+    // A node that has been following may not have done the move of a task that the leader deleted from its archive.
     const auto there = store::load_task(durable, one.record.number());
-    if (!known || (*tombstone)->deleted_at_unix_ms() == 0 || !there.ok() || *there)
+    const auto moving = store::is_moving(durable, one.record.number());
+    if (!known || (*tombstone)->deleted_at_unix_ms() == 0 || !there.ok() || !moving.ok() || there->has_value() != *moving)
       world::broken("archive_lost", id + " was deleted, and its id is forgotten or stands for a task");
     return;
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "store/failpoint.hpp"
+#include "store/rows/deletion_rows.hpp"
 #include "tests/store/journaled/archive_world.hpp"
 
 namespace fairlead::store {
@@ -33,6 +34,25 @@ TEST_F(archive_work, is_done_with_the_batch_and_not_before) {
   EXPECT_TRUE(archived(1));
   EXPECT_TRUE(in_store(2));
   EXPECT_FALSE(archived(2));
+  expect_sound();
+}
+
+TEST_F(archive_work, of_a_task_that_was_deleted_meanwhile_is_sound_before_it_is_done_and_after) {
+  finished(1);
+  move(1);
+  // As the leader does it, which has done the move.
+  auto one = shard->next();
+  auto tombstone = **find_task(*it().read(), "o-1");
+  tombstone.clear_archived_day();
+  tombstone.set_deleted_at_unix_ms(4'000);
+  put_tombstone(one, "o-1", tombstone);
+  put_deletion(one, 1);
+  shard->state().set_archived(0);
+  shard->expect_committed(std::move(one));
+  EXPECT_TRUE(in_store(1));
+  expect_sound();
+  ASSERT_TRUE(it().apply_all().ok());
+  EXPECT_FALSE(in_store(1));
   expect_sound();
 }
 
