@@ -10,13 +10,8 @@ namespace fairlead {
 client_system::config::config() {
   init_meta_objects(*this);
   load<caf::io::middleman>();
-  // The default policy polls and costs an idle process CPU time; this one sleeps.
-  set("scheduler.policy", caf::atom("sharing"));
+  init_options(*this);
   set("scheduler.max-threads", caf::config_value::integer{2});
-  set("logger.verbosity", caf::atom("quiet"));
-  // Only these notice a frozen node or a lost machine: TCP does not.
-  set("middleman.heartbeat-interval", caf::timespan{std::chrono::milliseconds{500}});
-  set("middleman.connection-timeout", caf::timespan{std::chrono::seconds{2}});
 }
 
 client_system::client_system() : system_(config_) {}

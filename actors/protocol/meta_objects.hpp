@@ -1,5 +1,6 @@
 #pragma once
-// Makes the messages of actors/protocol/type_ids.hpp known to an actor system. One helper, so that node, client and tests cannot differ.
+// What the configuration of each actor system begins with: the messages of actors/protocol/type_ids.hpp, and CAF's options. Said once, so that node,
+// client and tests cannot differ.
 
 #include <caf/fwd.hpp>
 
@@ -8,5 +9,8 @@ namespace fairlead {
 /// Registers the block of message types. Call it for each configuration before its actor system is built: a type that is not
 /// registered arrives from another node as an empty message.
 void init_meta_objects(caf::actor_system_config& config);
+
+/// CAF's options of every node and client; docs/architecture.md says why. What a node file has under `caf` is set after them.
+void init_options(caf::actor_system_config& config);
 
 }  // namespace fairlead

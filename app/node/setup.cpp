@@ -37,10 +37,7 @@ bool is_handler(const node_config& config, const std::string& name) {
 caf_config::caf_config() {
   init_meta_objects(*this);
   load<caf::io::middleman>();
-  set("scheduler.policy", caf::atom("sharing"));
-  set("logger.verbosity", caf::atom("quiet"));
-  set("middleman.heartbeat-interval", caf::timespan{std::chrono::milliseconds{500}});
-  set("middleman.connection-timeout", caf::timespan{std::chrono::seconds{2}});
+  init_options(*this);
 }
 
 void caf_config::pass_through(const std::vector<std::pair<std::string, std::string>>& settings) {

@@ -129,10 +129,7 @@ class config final : public caf::actor_system_config {
   explicit config(bool with_network) {
     init_meta_objects(*this);
     if (with_network) load<caf::io::middleman>();
-    set("scheduler.policy", caf::atom("sharing"));
-    set("logger.verbosity", caf::atom("quiet"));
-    set("middleman.heartbeat-interval", caf::timespan{std::chrono::milliseconds{500}});
-    set("middleman.connection-timeout", caf::timespan{std::chrono::seconds{2}});
+    init_options(*this);
   }
 };
 

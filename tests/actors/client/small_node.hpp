@@ -155,9 +155,8 @@ class small_node {
     config() {
       init_meta_objects(*this);
       load<caf::io::middleman>();
-      set("scheduler.policy", caf::atom("sharing"));
+      init_options(*this);
       set("scheduler.max-threads", caf::config_value::integer{1});
-      set("middleman.heartbeat-interval", caf::timespan{std::chrono::milliseconds{500}});  // as nodes do
     }
   };
   std::shared_ptr<node_memory> memory_;

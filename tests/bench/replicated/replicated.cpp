@@ -58,10 +58,7 @@ class network_config final : public caf::actor_system_config {
   network_config() {
     init_meta_objects(*this);
     load<caf::io::middleman>();
-    set("scheduler.policy", caf::atom("sharing"));
-    set("logger.verbosity", caf::atom("quiet"));
-    set("middleman.heartbeat-interval", caf::timespan{std::chrono::milliseconds{500}});
-    set("middleman.connection-timeout", caf::timespan{std::chrono::seconds{2}});
+    init_options(*this);
   }
 };
 
