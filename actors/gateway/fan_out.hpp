@@ -151,7 +151,10 @@ class gateway_asks {
     if (const auto* desk = routes_.here(shard)) return ask_here(*desk, Request(*what), limit, std::function<void(reply)>{take});
     const auto unreachable = [=, this] { return refusal<reply>(routes_.unreachable(shard)); };
     const auto via = routes_.there(shard);
-    if (!via) return wait(unreachable(), routes_.leader_may_come_until(shard).value_or(moment{}));
+    if (!via) {
+      const auto last = routes_.leader_may_come_until(shard, mailbox_time(*self_));
+      return last ? wait(unreachable(), *last) : then(unreachable());
+    }
     ask_there<Request>(shard, via, Request(*what), limit, take, [=] {
       if (may_be_done_twice)
         wait(unreachable(), by());

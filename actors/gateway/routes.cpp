@@ -28,10 +28,11 @@ bool gateway_routes::learn(shard_route route, moment now) {
   return left;
 }
 
-std::optional<moment> gateway_routes::leader_may_come_until(std::uint32_t shard) const {
+std::optional<moment> gateway_routes::leader_may_come_until(std::uint32_t shard, moment now) const {
   const auto found = routes_.find(shard);
   if (found == routes_.end() || !found->second.now.several || !found->second.lost_at) return std::nullopt;
-  return *found->second.lost_at + held_requests::longest_hold;
+  const auto until = *found->second.lost_at + held_requests::longest_hold;
+  return until > now ? std::optional{until} : std::nullopt;
 }
 
 bool gateway_routes::is_of_several(std::uint32_t shard) const {

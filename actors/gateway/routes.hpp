@@ -24,8 +24,8 @@ class gateway_routes {
 
   /// True: the earlier holder does not hold the shard any more, so its open requests will not be answered.
   bool learn(shard_route route, moment now);
-  /// Until when a request may wait for a leader of the shard, which several nodes hold; nullopt: it may not.
-  std::optional<moment> leader_may_come_until(std::uint32_t shard) const;
+  /// Until when a request may wait from now on for a leader of the shard, which several nodes hold; nullopt: it may not.
+  std::optional<moment> leader_may_come_until(std::uint32_t shard, moment now) const;
   bool is_of_several(std::uint32_t shard) const;
 
   /// The desk of a shard that this node holds, as its leader or not; null: it does not.

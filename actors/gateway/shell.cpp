@@ -130,8 +130,8 @@ caf::result<v1::DeployReply> gateway_shell::answer(v1::DeployRequest& what) {
   else
     for (std::uint32_t one = 0; one < routes_.count(); ++one) {
       // All shards or none, as far as this is known beforehand; a second deployment repairs the rest.
-      const bool waits = routes_.leader_may_come_until(one).value_or(moment{}) > mailbox_time(*self_);
-      if (routes_.holder(one).empty() && !waits) return refusal<v1::DeployReply>(routes_.unreachable(one));
+      if (routes_.holder(one).empty() && !routes_.leader_may_come_until(one, mailbox_time(*self_)))
+        return refusal<v1::DeployReply>(routes_.unreachable(one));
       parts.emplace_back(one, what);
     }
   auto promise = self_->make_response_promise<v1::DeployReply>();

@@ -138,6 +138,12 @@ connected_client connect_with(const cli_context& context, duration request_timeo
   return connect_alone(context, request_timeout, connect_timeout);
 }
 
+connected_client connect_to_wait(const cli_context& context, duration longest) {
+  const auto timeout = timeout_of(context);
+  if (!timeout) return timeout.failure();
+  return connect_with(context, std::min(longest, timeout->value_or(longest)), duration{0});
+}
+
 connected_client connect_alone(const cli_context& context, duration request_timeout, duration connect_timeout) {
   auto connected = client::connect(options_of(context, request_timeout, connect_timeout));
   if (!connected && connected.failure().code == v1::ERROR_CODE_UNAVAILABLE) {

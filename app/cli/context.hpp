@@ -84,6 +84,8 @@ result<std::optional<duration>> timeout_of(const cli_context& context);
 connected_client connect(const cli_context& context, duration request_timeout = std::chrono::seconds{15});
 /// As connect(), for commands whose `--timeout` limits something other than requests.
 connected_client connect_with(const cli_context& context, duration request_timeout, duration connect_timeout);
+/// As connect(), for a command that goes on waiting: each node is tried once, and no request takes longer than `longest` or `--timeout`.
+connected_client connect_to_wait(const cli_context& context, duration longest);
 /// As connect_with(), with a client of its own: for a command that registers a handler in the
 /// client.
 connected_client connect_alone(const cli_context& context, duration request_timeout, duration connect_timeout);

@@ -98,8 +98,8 @@ class checker {
       if (!record) return;
       if (tombstone.deleted_at_unix_ms() != 0) {
         // It was deleted while its move was done elsewhere, and not here yet.
-        if (const auto moving = is_moving(of_, tombstone.number()); record->has_value() && moving && !*moving)
-          add(where_id, key, "task " + std::to_string(tombstone.number()) + " is deleted, and its row is there");
+        const auto moving = record->has_value() ? is_moving(of_, tombstone.number()) : true;
+        if (moving && !*moving) add(where_id, key, "task " + std::to_string(tombstone.number()) + " is deleted, and its row is there");
         return;
       }
       if (!record->has_value()) return add(where_id, key, "there is no task " + std::to_string(tombstone.number()));

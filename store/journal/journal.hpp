@@ -40,8 +40,8 @@ struct journal_options {
 struct journal_usage {
   std::uint64_t segments = 0;       // in use
   std::uint64_t most_segments = 0;  // that may be in use
-  std::optional<std::uint16_t>
-      kept_by;  // a shard that needs entries in the oldest of them, for its tables or for other nodes; none: nobody does
+  // A shard that needs entries in the oldest of them, for its tables or for other nodes; none: nobody does.
+  std::optional<std::uint16_t> kept_by;
   std::uint64_t staged = 0;
   bool crowded = false;                // the disk had no room for another file
   std::uint64_t groups = 0;            // written since the opening

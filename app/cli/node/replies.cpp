@@ -100,9 +100,7 @@ void add_replies_command(CLI::App& app, cli_context& context) {
       context.code = fail(limit.failure());
       return;
     }
-    auto connected = options->follow
-                         ? connect_with(context, std::min<duration>(events_patience, limit->value_or(events_patience)), duration{0})
-                         : connect(context);
+    auto connected = options->follow ? connect_to_wait(context, events_patience) : connect(context);
     if (!connected.ok()) {
       context.code = fail(connected.failure());
       return;

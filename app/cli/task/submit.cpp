@@ -78,8 +78,7 @@ int submit_one(cli_context& context, const submit_options& options) {
   if (!start) return fail(start.failure());
   auto timeout = timeout_of(context);
   if (!timeout) return fail(timeout.failure());
-  auto connected =
-      options.wait ? connect_with(context, std::min<duration>(submit_wait, timeout->value_or(submit_wait)), duration{0}) : connect(context);
+  auto connected = options.wait ? connect_to_wait(context, submit_wait) : connect(context);
   if (!connected) return fail(connected.failure());
 
   v1::SubmitRequest request;

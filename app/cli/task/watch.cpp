@@ -211,7 +211,7 @@ void watch_task(cli_context& context, const std::string& id) {
     context.code = fail(limit.failure());
     return;
   }
-  auto connected = connect_with(context, std::min<duration>(longest_call, limit->value_or(longest_call)), duration{0});
+  auto connected = connect_to_wait(context, longest_call);
   if (!connected) {
     context.code = fail(connected.failure());
     return;
