@@ -20,6 +20,7 @@ const char* code_word(error_code code) {
     case v1::ERROR_CODE_TIMED_OUT: return "timed_out";
     case v1::ERROR_CODE_INTERNAL: return "internal";
     case v1::ERROR_CODE_WRONG_STATE: return "wrong_state";
+    case v1::ERROR_CODE_INCONSISTENT: return "inconsistent";
     default: return "unknown";
   }
 }

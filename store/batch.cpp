@@ -106,8 +106,9 @@ bool batch::next(std::string_view& rest, operation& out) {
   if (rest.size() < 2) no_batch();
   auto kind = static_cast<std::uint8_t>(rest[0]);
   auto where = static_cast<std::uint8_t>(rest[1]);
-  if (kind != 1 && kind != 2) no_batch();
-  if (where >= table_count) no_batch();
+  if (kind == 0) no_batch();
+  if (kind > 2) throw unknown_operation("kind of operation " + std::to_string(kind));
+  if (where >= table_count) throw unknown_operation("table " + std::to_string(where));
   rest.remove_prefix(2);
   out.what = static_cast<operation::kind>(kind);
   out.where = static_cast<table>(where);

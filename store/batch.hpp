@@ -7,11 +7,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace fairlead::store {
+
+/// What a release can read of a shard that several nodes hold: its tables, kinds of operations and types of entries. Raised with each new one. A leader
+/// writes what a format has that is new only once all nodes of the shard know the format (ShardNodes.format).
+inline constexpr std::uint32_t shard_format = 1;
+
+/// A sound operation of a table, or of a kind, that this release does not know.
+struct unknown_operation : std::logic_error {
+  using std::logic_error::logic_error;
+};
 
 /// One LMDB database each. Numbers and names are for ever.
 enum class table : std::uint8_t {
@@ -84,7 +94,7 @@ class batch {
     while (next(rest, op)) visit(static_cast<const operation&>(op));
   }
 
-  /// Takes the first operation off `rest`; false at the end. Throws std::logic_error if the bytes are no batch.
+  /// Takes the first operation off `rest`; false at the end. Throws unknown_operation, and std::logic_error if the bytes are no batch.
   static bool next(std::string_view& rest, operation& out);
 
  private:
@@ -92,7 +102,7 @@ class batch {
   std::size_t operations_ = 0;
 };
 
-/// Those of `bytes`, in order; their views point there. Throws std::logic_error if the bytes are no batch.
+/// Those of `bytes`, in order; their views point there. Throws as batch::next().
 std::vector<operation> operations_of(std::string_view bytes);
 
 }  // namespace fairlead::store

@@ -61,6 +61,8 @@ class node_tree {
     std::function<result<std::uint64_t>()> next_incarnation;
     /// Reads the node file again. From any thread. Empty function: there is no node file.
     std::function<result<v1::NodeReload>()> reload;
+    /// What a replica of this node introduces itself with, when it has begun, and whenever other nodes hold its shard. From any thread. May be empty.
+    std::function<void(const v1::ReplicaHello&)> on_others;
     /// Other nodes can hold a shard that has lived on this node alone. Nothing of it runs meanwhile. From any thread. Errors: those of the store.
     std::function<result<replica_seat*>(std::uint32_t shard)> open_to_others;
     /// Sets the level and returns the former one; empty `level`: only returns it. From any thread. Empty function: there is no log to set.

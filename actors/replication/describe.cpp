@@ -28,6 +28,7 @@ std::string trouble_of(const replica_view::other& one, const std::string& no_cop
 v1::ReplicationStatus describe_replication(const replication_facts& from) {
   v1::ReplicationStatus out;
   out.set_node(from.node);
+  out.set_format(from.format);
   out.set_clock_ahead_ms(from.shard_unix_ms - from.wall_unix_ms);
   for (const auto& [node, id] : from.ids)
     if (from.leaving.count(node) == 0) out.add_nodes(node);
@@ -58,7 +59,7 @@ v1::ReplicationStatus describe_replication(const replication_facts& from) {
   out.set_commit_index(view.commit_index);
   out.set_shown_index(view.shown_index);
   out.set_contact_ms_ago(ago(from.boot_ms, view.contact_ms));
-  out.set_trouble(view.quarantined);
+  out.set_trouble(view.quarantined.empty() ? from.cannot_read : view.quarantined);
   if (view.role != raft::role::leader) return out;
 
   const auto& voters = view.members.voters;

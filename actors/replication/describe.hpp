@@ -21,6 +21,8 @@ struct replication_facts {
   std::int64_t boot_ms = 0;        // now
   std::int64_t shard_unix_ms = 0;  // now, by the time of the shard
   std::int64_t wall_unix_ms = 0;   // and by this node's clock
+  std::uint32_t format = 1;        // in which the shard is written
+  std::string cannot_read = {};    // why it takes no further entries; empty: it does
 };
 
 v1::ReplicationStatus describe_replication(const replication_facts& from);

@@ -62,6 +62,8 @@ class replica_shell final : public service_port {
       const auto what = decode(one);
       if (!what.ok()) {
         complain(what.failure().sentence);
+        const bool is_known = !seat_.others().node_of(one.from()).empty();
+        if (is_known && what.failure().code == v1::ERROR_CODE_STORE_NEWER) seat_.cannot_read(what.failure().sentence);
         continue;
       }
       // Who speaks for a replica has introduced itself as that one.
@@ -188,12 +190,25 @@ class replica_shell final : public service_port {
   void tell_links() {
     told_links_ = seat_.others().nodes().version();
     if (setup_.links) self_->send(setup_.links, seat_.others().me());
+    if (setup_.on_others) setup_.on_others(seat_.others().me());
   }
 
   void follow_log() {
     if (seat_.follow_log()) know_peers();
+    // It may have risen while this node was away, or was started with its former release.
+    if (!check(seat_.check_format())) return;
+    const auto format = core::format_of(seat_.others().nodes());
+    if (std::exchange(told_format_, format) != format && format > 1)
+      setup_.log->on_note(note_level::info, "replica",
+                          "shard " + std::to_string(seat_.settings().shard) + " is written in format " + std::to_string(format));
     if (seat_.others().nodes().version() != told_links_) tell_links();
     if (seat_.consensus() != nullptr && seat_.consensus()->wants_settle()) wake();
+  }
+
+  std::string words_of(const v1::ShardNodesRequest& what, const v1::ShardNodes& now) const {
+    const auto shard = "shard " + std::to_string(seat_.settings().shard);
+    if (what.verb() == v1::ShardNodesRequest::UPGRADE) return shard + " is written in format " + std::to_string(core::format_of(now));
+    return "node " + what.node().name() + (what.verb() == v1::ShardNodesRequest::JOIN ? " is to hold " : " leaves ") + shard;
   }
 
   /// Those that count by now, and those that cannot be made.
@@ -209,14 +224,12 @@ class replica_shell final : public service_port {
       if (done.ok() && *done) {
         *out.mutable_nodes() = **done;
         if (one.proposed) {
-          const bool joins = one.what.verb() == v1::ShardNodesRequest::JOIN;
           setup_.log->on_note(note_level::info, "replica",
-                              core::clean_text(one.what.who(), 64) + ": node " + one.what.node().name() +
-                                  (joins ? " is to hold" : " leaves") + " shard " + std::to_string(seat_.settings().shard) +
+                              core::clean_text(one.what.who(), 64) + ": " + words_of(one.what, **done) +
                                   (one.what.reason().empty() ? "" : ": " + core::clean_text(one.what.reason(), 256)));
         }
       } else if (done.ok() && now < one.until) {
-        one.proposed = true;
+        one.proposed = !one.what.only_ask();
         changes_.push_back(std::move(one));
         continue;
       } else {
@@ -281,6 +294,7 @@ class replica_shell final : public service_port {
     const auto how = anew ? "without this store: it is new, and gets what the others have"
                           : "with " + std::to_string(others.nodes().nodes_size()) + " replicas";
     setup_.log->on_note(note_level::info, "replica", "shard " + std::to_string(seat_.settings().shard) + " has begun " + how);
+    tell_links();
     service_.serve(*seat_.consensus());
     self_->send(self_, link_atom_v);
   }
@@ -328,6 +342,7 @@ class replica_shell final : public service_port {
   self_pointer self_;
   replica_setup setup_;
   replica_seat& seat_;
+  std::uint32_t told_format_ = 1;
   struct change {
     v1::ShardNodesRequest what;
     caf::typed_response_promise<v1::ShardNodesReply> promise;

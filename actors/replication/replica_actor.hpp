@@ -20,6 +20,8 @@ struct replica_setup {
   fatal_handler on_fatal;
   /// A group of the Scheduler's batches counts, so long after it was proposed.
   std::function<void(std::size_t batches, std::size_t bytes, std::chrono::microseconds took)> on_committed;
+  /// What this replica introduces itself with, when it has begun, and whenever other nodes hold the shard. On the actor's thread. May be empty.
+  std::function<void(const v1::ReplicaHello&)> on_others;
   /// This replica leads from now on, or no longer. On the actor's thread.
   std::function<void(bool now)> on_leads;
 };

@@ -5,6 +5,7 @@
 
 #include "actors/core/cluster/shard_nodes.hpp"
 #include "actors/replication/describe.hpp"
+#include "messages/lineage.hpp"
 #include "store/rows/node_rows.hpp"
 
 namespace fairlead {
@@ -16,6 +17,8 @@ v1::ReplicaHello hello_of(fairlead::store::journaled_store& own, const replica_s
   out.set_shard(how.shard);
   out.set_node(how.node);
   out.set_replica(own.replica()->id);
+  out.set_release(how.release);
+  out.set_reads(how.reads);
   *out.mutable_nodes() = store::nodes_in(*own.read()).value_or(core::shard_nodes_of(how.nodes));
   const auto& members = own.replica()->members;
   if (members.empty() || !out.mutable_members()->ParseFromString(members)) return out;
@@ -41,6 +44,7 @@ replica_seat::replica_seat(fairlead::store::journaled_store& own, options how, c
 }
 
 void replica_seat::take_nodes_locked() {
+  format_ = core::format_of(others_.nodes());
   std::map<std::string, raft::node_replica> next;
   for (const auto& one : others_.nodes().nodes()) {
     const auto before = nodes_.find(one.name());
@@ -146,16 +150,60 @@ void replica_seat::follow() {
   }
   if (it == nullptr) return;
   if (declines) (void)it->decline(*declines);
-  if (view.role != raft::role::leader || view.epoch == 0) return;
+  if (view.role != raft::role::leader || view.epoch == 0) return all_know_since_ms_.reset();
   const auto met = [&](const std::string& node) { return node == options_.node ? options_.how.self : nodes_.at(node).id; };
   auto members = view.members.voters;
   members.insert(members.end(), view.members.standbys.begin(), view.members.standbys.end());
-  if (const auto next = core::brought_up_to_date(others_.nodes(), met, members)) propose_nodes(*next, view);
+  if (const auto next = core::brought_up_to_date(others_.nodes(), met, members)) return propose_nodes(*next, view);
+  upgrade_in_time(view);
+}
+
+status replica_seat::check_format() const {
+  const auto format = core::format_of(others_.nodes());
+  if (format <= options_.reads) return nothing{};
+  return error{v1::ERROR_CODE_STORE_NEWER,
+               "Shard " + std::to_string(options_.shard) + " is written in format " + std::to_string(format) +
+                   " by now, and this release knows " + std::to_string(options_.reads) + ".",
+               "Run the release of the other nodes that hold the shard, or a later one."};
+}
+
+/// In the latest format that a node knows: as long as this one does not know it, that is the reason.
+result<v1::ShardNodes> replica_seat::upgraded() const {
+  const auto hello = [this](const std::string& node) -> const v1::ReplicaHello* {
+    if (node == options_.node) return &others_.me();
+    const auto its = nodes_.find(node);
+    return its != nodes_.end() && its->second.present ? others_.known(node) : nullptr;
+  };
+  auto latest = options_.reads;
+  for (const auto& one : others_.nodes().nodes())
+    if (const auto* const said = hello(one.name())) latest = std::max(latest, core::reads(*said));
+  return core::with_format(others_.nodes(), latest, hello);
+}
+
+/// A node that goes back to its former release can do so for a day, if no operator ends the upgrade before.
+void replica_seat::upgrade_in_time(const replica_view& now) {
+  const bool may_rise = core::format_of(others_.nodes()) < options_.reads;
+  const auto next = may_rise ? std::optional{upgraded()} : std::nullopt;
+  if (!next || !next->ok()) return all_know_since_ms_.reset();
+  if (!all_know_since_ms_) all_know_since_ms_ = boot_ms_();
+  if (boot_ms_() - *all_know_since_ms_ >= options_.upgrade_after_ms) propose_nodes(**next, now);
+}
+
+void replica_seat::cannot_read(std::string why) {
+  const auto* const it = consensus();
+  if (it == nullptr) return;
+  const auto next = it->view().last_index + 1;
+  const std::lock_guard lock(guard_);
+  unreadable_ = {std::move(why), next};
+}
+
+bool replica_seat::is_proposed(const v1::ShardNodes& next, const replica_view& now) const {
+  return proposed_under_ == now.epoch && proposed_nodes_ >= next.version();
 }
 
 /// One list at a time: the next one is made from what counts by then.
 void replica_seat::propose_nodes(const v1::ShardNodes& next, const replica_view& now) {
-  if (proposed_under_ == now.epoch && proposed_nodes_ >= next.version()) return;
+  if (is_proposed(next, now)) return;
   store::batch row;
   store::put_nodes(row, next);
   if (!consensus()->propose_rows(row)) return;
@@ -167,7 +215,8 @@ result<std::optional<v1::ShardNodes>> replica_seat::change_nodes(const v1::Shard
   follow();
   const auto& now = others_.nodes();
   const auto its = nodes_.find(what.node().name());
-  auto next = core::after_request(now, what, its != nodes_.end() && its->second.present);
+  auto next = what.verb() == v1::ShardNodesRequest::UPGRADE ? upgraded()
+                                                            : core::after_request(now, what, its != nodes_.end() && its->second.present);
   const bool is_so = next.ok() && next->version() == now.version() && now.version() != 0;
   // Also where it is led no longer: a leader that is to leave hands over at once.
   if (is_so && what.verb() != v1::ShardNodesRequest::SHOW) return std::optional{now};
@@ -180,31 +229,35 @@ result<std::optional<v1::ShardNodes>> replica_seat::change_nodes(const v1::Shard
   if (now.version() == 0) return std::optional<v1::ShardNodes>{};
   if (!next) return next.failure();
   if (is_so) return std::optional{now};
+  // It may come to count from here on, whatever becomes of the others.
+  if (is_proposed(*next, view)) return std::optional<v1::ShardNodes>{};
   if (what.verb() == v1::ShardNodesRequest::LEAVE)
-    if (auto can = can_do_without(what.node().name(), view); !can.ok()) return can.failure();
-  if (what.only_ask()) return std::optional{now};
+    if (auto can = raft::can_leave(known_nodes(view), what.node().name()); !can.ok()) return can.failure();
+  if (what.instead_of_damaged())
+    if (auto can = can_rebuild(what, view); !can.ok()) return can.failure();
+  if (what.only_ask()) return std::optional{what.verb() == v1::ShardNodesRequest::UPGRADE ? *next : now};
   propose_nodes(*next, view);
   return std::optional<v1::ShardNodes>{};
 }
 
-/// Of the nodes that stay a majority has to follow.
-status replica_seat::can_do_without(const std::string& node, const replica_view& now) const {
-  const auto boot_ms = boot_ms_();
+raft::known_nodes replica_seat::known_nodes(const replica_view& now) const {
+  raft::known_nodes out{options_.shard, nodes_, {options_.how.self}, now.members};
   const auto shard_ms = to_unix_ms(time_.now());
-  std::size_t stay = 0, sound = 0;
-  for (const auto& [name, its] : nodes_) {
-    if (its.leaves || name == node) continue;
-    ++stay;
-    const auto follows = [&, id = its.id](const auto& one) {
-      return one.id == id && keeps_up(one, boot_ms, shard_ms, options_.how.election_ms);
-    };
-    if (name == options_.node || std::any_of(now.others.begin(), now.others.end(), follows)) ++sound;
-  }
-  if (2 * sound > stay) return nothing{};
-  return error{v1::ERROR_CODE_WRONG_STATE,
-               "Shard " + std::to_string(options_.shard) + " cannot do without node " + node + " now: of the " + std::to_string(stay) +
-                   " nodes that stay only " + std::to_string(sound) + " follow.",
-               "Start the others, or let other nodes join first: fairlead cluster join."};
+  for (const auto& one : now.others)
+    if (keeps_up(one, boot_ms_(), shard_ms, options_.how.election_ms)) out.follow.insert(one.id);
+  return out;
+}
+
+status replica_seat::can_rebuild(const v1::ShardNodesRequest& what, const replica_view& now) const {
+  const auto& node = what.node().name();
+  const auto& own = others_.me().lineage();
+  if (compare(what.lineage(), own) != lineage_order::same)
+    return error{v1::ERROR_CODE_CONFLICT,
+                 "The damaged store of node " + node + " is of the lineage " + to_text(what.lineage()) + ", and shard " +
+                     std::to_string(options_.shard) + " goes on as the lineage " + to_text(own) + ".",
+                 "Look at what the damaged store has, then give the node an empty one."};
+  const auto* const listed = core::find_node(others_.nodes(), node);
+  return raft::can_rebuild(known_nodes(now), node, listed != nullptr ? listed->replica() : 0);
 }
 
 replica* replica_seat::consensus() const {
@@ -215,15 +268,19 @@ replica* replica_seat::consensus() const {
 v1::ReplicationStatus replica_seat::describe() const {
   replication_facts facts{options_.node,          {}, {}, {}, options_.how.election_ms, boot_ms_(), to_unix_ms(time_.now()),
                           to_unix_ms(wall_.now())};
+  std::pair<std::string, raft::log_index> unreadable;
   {
     const std::lock_guard lock(guard_);
     for (const auto& [node, its] : nodes_) {
       facts.ids[node] = its.id;
       if (its.leaves) facts.leaving.insert(node);
     }
+    facts.format = format_;
+    unreadable = unreadable_;
   }
   // What is there once stays.
   if (const auto* const it = consensus()) facts.view = it->view();
+  if (facts.view && facts.view->last_index < unreadable.second) facts.cannot_read = std::move(unreadable.first);
   return describe_replication(facts);
 }
 

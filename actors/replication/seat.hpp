@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "actors/core/raft/doing_without.hpp"
 #include "actors/replication/acquaintance.hpp"
 #include "actors/replication/replica.hpp"
 #include "messages/status.pb.h"
@@ -23,6 +25,9 @@ class replica_seat {
     std::string node;
     std::vector<std::string> nodes;  // with which the shard begins, as the node file says; empty: it joins the shard that others hold
     replica_settings how;            // self and born_with are filled in
+    std::string release;             // of this node
+    std::uint32_t reads = fairlead::store::shard_format;
+    std::int64_t upgrade_after_ms = 24 * 3'600'000;  // for so long all nodes know a later format before the shard is written in it
   };
 
   /// `own` is a replica's store (journaled_store::replica), attached to its journal; it outlives the seat, as `wall` does.
@@ -48,11 +53,15 @@ class replica_seat {
   /// Follows what the log says of the members and the nodes by now, and as the leader brings the list of nodes up to date. True: nodes have come or
   /// gone since the last call.
   bool follow_log();
+  /// Error: store_newer, the shard is written in a format that this node does not know.
+  status check_format() const;
   /// Has the request's change made: the list, once it counts. nullopt: not yet; ask again. Errors: those of core::after_request, and unavailable: this
   /// replica does not lead.
   result<std::optional<v1::ShardNodes>> change_nodes(const v1::ShardNodesRequest& what);
   /// null: the shard has not begun here. From any thread.
   replica* consensus() const;
+  /// The entry behind the last one is of a later release, and cannot be read. This replica says so until it has that entry.
+  void cannot_read(std::string why);
   /// This node is drained, or no longer: while another one can lead the shard, this one does not. From any thread.
   status decline(bool on);
   /// From any thread.
@@ -63,8 +72,12 @@ class replica_seat {
   void tell_nodes_locked();
   void take_nodes_locked();
   void follow();
+  bool is_proposed(const v1::ShardNodes& next, const replica_view& now) const;
   void propose_nodes(const v1::ShardNodes& next, const replica_view& now);
-  status can_do_without(const std::string& node, const replica_view& now) const;
+  result<v1::ShardNodes> upgraded() const;
+  void upgrade_in_time(const replica_view& now);
+  raft::known_nodes known_nodes(const replica_view& now) const;
+  status can_rebuild(const v1::ShardNodesRequest& what, const replica_view& now) const;
 
   fairlead::store::journaled_store& own_;
   options options_;
@@ -76,11 +89,14 @@ class replica_seat {
   mutable std::mutex guard_;
   std::unique_ptr<replica> replica_;
   std::map<std::string, raft::node_replica> nodes_;
-  std::map<std::string, raft::replica_id> listed_;  // by node: what the list has said last
-  std::mutex declining_;                            // of those who tell consensus whether it declines; before guard_
-  bool declines_ = false;                           // this node is drained
-  bool leaves_ = false;                             // the shard is taken away from it
-  bool changed_ = false;                            // nodes have come or gone since that was told
+  std::map<std::string, raft::replica_id> listed_;      // by node: what the list has said last
+  std::mutex declining_;                                // of those who tell consensus whether it declines; before guard_
+  bool declines_ = false;                               // this node is drained
+  bool leaves_ = false;                                 // the shard is taken away from it
+  bool changed_ = false;                                // nodes have come or gone since that was told
+  std::uint32_t format_ = 1;                            // in which the shard is written: all nodes know it
+  std::pair<std::string, raft::log_index> unreadable_;  // why, and the first entry that cannot be read
+  std::optional<std::int64_t> all_know_since_ms_;       // a later format than is written; as of boot_ms
   // What this leader has proposed last, and not seen yet.
   std::uint64_t proposed_nodes_ = 0;
   std::uint64_t proposed_under_ = 0;

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "store/journal/format.hpp"
+#include "store/journal/payloads.hpp"
 
 namespace fairlead {
 
@@ -17,6 +17,13 @@ static_assert(static_cast<int>(raft::entry_kind::rows) == static_cast<int>(store
 
 error senseless(const std::string& why) {
   return invalid("A replica's message is refused: " + why + ".", "Check that all nodes run releases that work together.");
+}
+
+error of_a_later_release(const store::journal_record& entry, const std::string& what) {
+  return {v1::ERROR_CODE_STORE_NEWER,
+          "Entry " + std::to_string(entry.index) + " of shard " + std::to_string(entry.shard) + " has a " + what +
+              ", which this release does not know.",
+          "Run the release of the node that leads the shard, or a later one."};
 }
 
 std::string records_of(const std::vector<raft::entry>& entries, std::uint16_t shard) {
@@ -44,6 +51,8 @@ result<std::vector<raft::entry>> entries_of(std::string_view records, std::uint3
     const auto record = store::next_record(records);
     if (!record) return senseless("the entries are damaged behind the first " + std::to_string(out.size()));
     if (record->shard != shard || record->more_follows || record->continues) return senseless("an entry is part of something else");
+    if (!record->known) return of_a_later_release(*record, "type " + std::to_string(static_cast<int>(record->type)));
+    if (const auto what = store::unknown_in(record->type, record->payload); !what.empty()) return of_a_later_release(*record, what);
     out.push_back({record->index, record->term, record->stamp_ms, static_cast<raft::entry_kind>(record->type),
                    record->payload.empty() ? nullptr : std::make_shared<const std::string>(record->payload)});
   }

@@ -265,6 +265,7 @@ child_spec shard::replica_child() {
         setup.on_committed = [this](std::size_t batches, std::size_t bytes, std::chrono::microseconds took) {
           commits_.committed(batches, bytes, took);
         };
+        setup.on_others = world_.on_others;
         setup.on_leads = [this](bool now) { caf::anon_send(leadership_.as<leadership_actor>(), lead_atom_v, now); };
         return pointer(world_.guards.system->spawn<caf::detached>(run_replica, std::move(setup)));
       },

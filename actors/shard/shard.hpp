@@ -55,6 +55,8 @@ class shard {
     std::function<void(v1::StoreStatus&)> describe_store;
     /// Called at most a few times, from any thread, if the shard cannot go on: the disk, damage, another leader.
     fatal_handler on_fatal;
+    /// As of node_tree::world.
+    std::function<void(const v1::ReplicaHello&)> on_others;
     /// Called, from any thread, for each epoch that the shard begins here; with epoch 0: it is led here no longer.
     std::function<void(const v1::ShardClaim&)> on_epoch;
   };

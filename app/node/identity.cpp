@@ -8,10 +8,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <limits>
 
-#include "app/process/write_all.hpp"
+#include "app/node/data_file.hpp"
 #include "messages/ids.hpp"
 #include "store/directory.hpp"
 
@@ -20,10 +19,6 @@ namespace fairlead::app {
 namespace {
 
 constexpr std::size_t max_file_bytes = 4'096;
-
-error refused_by_system(const std::string& what, int code) {
-  return {v1::ERROR_CODE_DISK, what + ": " + std::strerror(code), "Check the disk and the permissions, or set node.data to another folder"};
-}
 
 std::string checksum_of(const std::string& text) {
   std::uint64_t sum = 14695981039346656037ULL;  // FNV-1a: against damage, not against attackers
@@ -62,16 +57,16 @@ result<std::unique_ptr<node_identity>> node_identity::open(const std::string& fo
   if (const auto there = store::prepare_directory(folder, false); !there.ok()) return there.failure();
   const auto lock_path = folder + "/node.lock";
   const int fd = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
-  if (fd < 0) return refused_by_system("cannot open " + lock_path, errno);
+  if (fd < 0) return data_file_error("cannot open " + lock_path, errno);
   std::unique_ptr<node_identity> out{new node_identity{folder, fd}};
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return refused_by_system("cannot lock " + lock_path, errno);
+    if (errno != EWOULDBLOCK) return data_file_error("cannot lock " + lock_path, errno);
     return error{v1::ERROR_CODE_STORE_IN_USE, "the node's data folder " + folder + " is in use by " + holder_of(fd),
                  "Stop that process first, or set node.data to another folder"};
   }
   // Only for the sentence above: the lock itself decides who holds the folder.
   const auto pid = std::to_string(::getpid()) + "\n";
-  if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, pid.data(), pid.size(), 0) < 0) return refused_by_system("cannot write " + lock_path, errno);
+  if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, pid.data(), pid.size(), 0) < 0) return data_file_error("cannot write " + lock_path, errno);
   if (const auto loaded = out->load(now); !loaded.ok()) return loaded.failure();
   return out;
 }
@@ -80,30 +75,15 @@ node_identity::~node_identity() { ::close(lock_fd_); }
 
 status node_identity::load(moment now) {
   const auto path = folder_ + "/node";
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    if (errno != ENOENT) return refused_by_system("cannot open " + path, errno);
+  auto read = read_data_file(path, max_file_bytes);
+  if (!read) return read.failure();
+  if (!*read) {
     node_id_ = make_uuid_v7(to_unix_ms(now));
     // A node of the same name may have lost its disk: others remember its incarnations. The node was started less than once a second, so
     // the time is above them.
     return save(static_cast<std::uint64_t>(std::max<std::int64_t>(to_unix_ms(now) / 1000, 0)));
   }
-  std::string text(max_file_bytes + 1, '\0');
-  std::size_t size = 0;
-  ssize_t n = 0;
-  int failed = 0;
-  while (size < text.size() && (n = ::read(fd, text.data() + size, text.size() - size)) != 0) {
-    if (n > 0) {
-      size += static_cast<std::size_t>(n);
-    } else if (errno != EINTR) {
-      failed = errno;
-      break;
-    }
-  }
-  ::close(fd);
-  if (failed != 0) return refused_by_system("cannot read " + path, failed);
-  text.resize(size);
-
+  const auto& text = **read;
   std::size_t at = 0;
   const auto format = line_at(text, at, "fairlead-node ");
   if (!format.empty() && format != "1")
@@ -120,15 +100,7 @@ status node_identity::load(moment now) {
 }
 
 status node_identity::save(std::uint64_t incarnation) {
-  const auto path = folder_ + "/node";
-  const auto fresh = path + ".new";
-  const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-  if (fd < 0) return refused_by_system("cannot write " + fresh, errno);
-  int failed = write_all(fd, text_of(node_id_, incarnation)) && ::fsync(fd) == 0 ? 0 : errno;
-  ::close(fd);
-  if (failed == 0 && ::rename(fresh.c_str(), path.c_str()) != 0) failed = errno;
-  if (failed != 0) return refused_by_system("cannot write " + path, failed);
-  if (const auto synced = store::sync_directory(folder_); !synced.ok()) return synced.failure();
+  if (auto saved = replace_data_file(folder_ + "/node", text_of(node_id_, incarnation)); !saved.ok()) return saved;
   incarnation_ = incarnation;
   return nothing{};
 }

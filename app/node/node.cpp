@@ -67,9 +67,23 @@ int run_node(const node_options& options) {
     kill(getpid(), SIGTERM);
   };
   parts.on_ending = [limit](exit_code code) { end_within(limit, code); };
+  bool stopped = false;
+  parts.goes_on_waiting = [&manager, &signals, &stopped](const std::string& why) {
+    manager.say(why);
+    // The next questions, of up to 256 shards.
+    manager.extend_start(std::chrono::hours(2));
+    const timespec second{1, 0};
+    for (;;) {
+      const int signal = sigtimedwait(&signals, nullptr, &second);
+      if (signal == SIGHUP) continue;
+      stopped = signal > 0;
+      return !stopped;
+    }
+  };
   start_failure failure;
   const auto node = node_runtime::start(file.config, std::move(parts), failure);
   if (!node) {
+    if (stopped) return exit_ok;
     complain(failure.why);
     return failure.code;
   }

@@ -14,6 +14,9 @@
 
 namespace fairlead::app {
 
+/// The latest format of a shard that this program knows.
+std::uint32_t format_known();
+
 /// Where the node has its stores and its journal, and how large they may be.
 store::disk_stores_options stores_of(const node_config& config);
 
@@ -27,9 +30,17 @@ bool is_of_several(const store::journaled_store& store, const node_config& confi
 /// is the first, and the others get the shard from here. True: it is the first.
 result<bool> be_replica(store::journaled_store& store, const node_config& config, std::uint32_t number);
 
+/// A new store becomes the copy that was agreed upon; any other stays what it is.
+status be_as_agreed(store::journaled_store& store, const node_config& config, std::uint32_t number, const v1::RebuildNote& how);
+
 /// The store of a shard that has lived on this node alone is the only one of several copies, and others can join. `term`: as of
 /// journaled_store::be_replica().
 status be_first_of_several(store::journaled_store& store, const node_config& config, std::uint64_t term = 0);
+
+/// For a store that is made new.
+std::uint64_t new_replica_id();
+/// What this node asks the nodes that hold the shard for, so that it holds it, too, in that store.
+v1::ShardNodesRequest request_to_join(const node_config& config, std::uint32_t number, std::uint64_t replica);
 
 /// The stores of a node that is not running, about to be copies of shards that other nodes hold.
 class replicas_to_be {

@@ -18,6 +18,8 @@
 #include "app/metrics/http_port.hpp"
 #include "app/metrics/metrics_source.hpp"
 #include "app/node/identity.hpp"
+#include "app/node/notes.hpp"
+#include "app/node/rebuild.hpp"
 #include "app/node/reload.hpp"
 #include "app/node/replicas.hpp"
 #include "app/node/setup.hpp"
@@ -71,6 +73,12 @@ struct node_runtime::state {
   std::unique_ptr<transition_log> log;
   std::optional<both> told;  // the log and the listener, if there is one
   std::unique_ptr<node_identity> identity;
+  std::shared_ptr<node_notes> notes;
+  std::once_flag end_limited;
+  std::string waits_for;  // why the start has to wait, as it was told last
+  // As of the start, for any thread.
+  std::vector<std::uint32_t> held;
+  std::vector<std::string> store_folders;
   std::unique_ptr<store::disk_stores> stores;  // of the shards here; null: none
   // Of these shards, in their order: one of the two each.
   std::mutex of_several;                             // guards these, once the tree runs
@@ -87,14 +95,27 @@ struct node_runtime::state {
   std::unique_ptr<class http_port> http;
   std::uint16_t port = 0;
 
-  [[noreturn]] void die(const error& why) const {
+  [[noreturn]] void die(error why) {
+    // A damaged disk may hang, too.
+    limit_end(exit_code_of(why.code));
+    if (why.code == v1::ERROR_CODE_CORRUPT && others_hold_all(notes->others(), held) && notes->note_damage(why, store_folders).ok()) {
+      why.code = v1::ERROR_CODE_UNAVAILABLE;
+      why.remedy = "Start the node again: it gets its shards from the other nodes that hold them.";
+    }
     log->on_note(note_level::error, "node", in_one_line(why));
     if (parts.on_fatal) parts.on_fatal(why);
     std::_Exit(exit_code_of(why.code));
   }
 
+  /// From now on the process ends in time, whatever hangs.
+  void limit_end(exit_code code) {
+    std::call_once(end_limited, [&] {
+      if (parts.on_ending) parts.on_ending(code);
+    });
+  }
+
   /// Everything has been stopped: only the process is left to end.
-  void given_up(const error& why) const {
+  void given_up(const error& why) {
     if (!parts.on_given_up) die(why);
     log->on_note(note_level::error, "node", in_one_line(why));
     parts.on_given_up(why);
@@ -102,24 +123,75 @@ struct node_runtime::state {
 
   status open_identity() {
     // A configuration made without a file may lack a data path.
-    auto opened = node_identity::open(config.data_path.empty() ? config.store_path : config.data_path, clock.now());
+    const auto& folder = config.data_path.empty() ? config.store_path : config.data_path;
+    auto opened = node_identity::open(folder, clock.now());
     if (!opened) return opened.failure();
     identity = std::move(*opened);
+    notes = std::make_shared<node_notes>(folder);
+    held = config.shards_here;
+    store_folders = store_folders_of(config);
     return nothing{};
   }
 
-  /// Opens the stores of the shards here, and checks that each belongs to its shard.
-  status open_stores(v1::Hello& who) {
+  /// Opens the stores of the shards here. If they are damaged, and other nodes have the shards, new ones take their places.
+  status open_sound_stores(v1::Hello& who) {
     if (config.shards_here.empty()) return nothing{};
+    const auto begun = notes->rebuilding();
+    if (!begun) return begun.failure();
+    const auto noted = notes->damage(store_folders);
+    if (!noted) return noted.failure();
+    if (!*noted)
+      if (auto forgotten = notes->forget_damage(store_folders); !forgotten.ok()) return forgotten;
+    const auto opened = *begun ? open_anew(who, **begun) : *noted ? status(**noted) : open_stores(who, nullptr);
+    if (opened.ok() || opened.failure().code != v1::ERROR_CODE_CORRUPT) return opened;
+    const auto damage = opened.failure();
+    close_damaged(who);
+    if (parts.goes_on_waiting) (void)parts.goes_on_waiting("its stores are damaged; it asks the other nodes for their shards");
+    const auto waits = [this](const error& why) { return goes_on_waiting(why); };
+    const auto agreed = agree_to_rebuild(config, *notes, damage, {.goes_on = waits, .at_once = begun->has_value()});
+    return agreed ? open_anew(who, *agreed) : agreed.failure();
+  }
+
+  void close_damaged(v1::Hello& who) {
+    replicas.clear();
+    seats.clear();
+    stores.reset();
+    who.clear_shards();
+  }
+
+  bool goes_on_waiting(const error& why) {
+    if (!parts.goes_on_waiting) return false;
+    if (std::exchange(waits_for, why.sentence) != why.sentence) log->on_note(note_level::warning, "replica", in_one_line(why));
+    return parts.goes_on_waiting(in_one_line(why));
+  }
+
+  /// New stores take the places of damaged ones.
+  status open_anew(v1::Hello& who, const v1::RebuildNote& how) {
+    if (auto aside = set_stores_aside(config, *notes, how); !aside.ok()) return aside;
+    if (auto opened = open_stores(who, &how); !opened.ok()) return opened;
+    tell_rebuilt(error::from_proto(how.why()));
+    return end_rebuilding(config, *notes);
+  }
+
+  void tell_rebuilt(const error& damage) const {
+    log->on_note(note_level::warning, "replica",
+                 "the stores of this node were damaged and are set aside; it gets its shards from the other nodes: " + damage.sentence);
+  }
+
+  /// Checks that each store belongs to its shard. `rebuilt`: what new ones become; null: as the node file says.
+  status open_stores(v1::Hello& who, const v1::RebuildNote* rebuilt) {
     auto opened = store::disk_stores::open(stores_of(config));
     if (!opened) return opened.failure();
     stores = std::move(*opened);
     // All are looked at before one is changed.
     for (std::size_t i = 0; i < stores->size(); ++i)
       if (auto fits = check_replica(stores->at(i), config, config.shards_here[i]); !fits.ok()) return fits;
+    std::vector<std::uint32_t> held_with_others;
     for (std::size_t i = 0; i < stores->size(); ++i) {
       auto& store = stores->at(i);
       const auto number = config.shards_here[i];
+      if (rebuilt != nullptr)
+        if (auto made = be_as_agreed(store, config, number, *rebuilt); !made.ok()) return made;
       // Earlier releases counted the node's processes in the store, and a restore raises that count.
       const auto boot = store.boot();
       if (!boot) return boot.failure();
@@ -133,6 +205,7 @@ struct node_runtime::state {
         seats.push_back(std::make_unique<replica_seat>(store, seat_of(config, number), clock, now_boot_ms));
         replicas.push_back(nullptr);
         who.add_shards()->set_shard(number);
+        held_with_others.push_back(number);
         continue;
       }
       const auto store_id = store.claim_shard(number, config.shard_count, make_uuid_v7(to_unix_ms(clock.now())));
@@ -146,6 +219,7 @@ struct node_runtime::state {
       replicas.push_back(std::make_unique<replica>(store, replica_settings{}, now_boot_ms));
       seats.push_back(nullptr);
     }
+    if (auto kept = notes->keep_others(held_with_others); !kept.ok()) return kept;
     for (const auto& damage : stores->healed())
       log->on_note(note_level::warning, "journal", store::place_of(damage) + " is damaged; everything in it was in the store already");
     if (!stores->direct())
@@ -197,7 +271,7 @@ struct node_runtime::state {
     }
     auto who = hello_of(config);
     if (auto opened = open_identity(); !opened.ok()) return opened;
-    if (auto opened = open_stores(who); !opened.ok()) return opened;
+    if (auto opened = open_sound_stores(who); !opened.ok()) return opened;
     const auto incarnation = identity->next_incarnation();
     if (!incarnation) return incarnation.failure();
     who.set_node_id(identity->node_id());
@@ -224,6 +298,7 @@ struct node_runtime::state {
     world.on_fatal = [this](const error& why) { die(why); };
     world.on_given_up = [this](const error& why) { given_up(why); };
     world.next_incarnation = [this] { return identity->next_incarnation(); };
+    world.on_others = [this](const v1::ReplicaHello& me) { note_others(me); };
     world.open_to_others = [this](std::uint32_t number) { return open_to_others(number); };
     world.log_level = [this](const std::string& level) { return log->set_level(level); };
     node_tree_options options;
@@ -250,6 +325,13 @@ struct node_runtime::state {
     if (const auto warning = trust_warning(config); !warning.empty()) log->on_note(note_level::warning, "node", warning);
     log->on_note(note_level::info, "node", config.name + " is ready on " + config.listen.host + ":" + std::to_string(port));
     return nothing{};
+  }
+
+  /// On a thread of its own, for the disk may be slow.
+  void note_others(const v1::ReplicaHello& me) {
+    system->spawn<caf::detached>([kept = notes, to = log.get(), me](caf::event_based_actor*) {
+      if (const auto noted = kept->note_others(me); !noted.ok()) to->on_note(note_level::warning, "replica", in_one_line(noted.failure()));
+    });
   }
 
   void warn_of_secrets(const std::string& sentence) const { log->on_note(note_level::warning, "secrets", sentence); }
@@ -315,7 +397,7 @@ struct node_runtime::state {
 
   bool end(exit_code code) {
     bool settled = true;
-    if (system && parts.on_ending) std::exchange(parts.on_ending, nullptr)(code);
+    if (system) limit_end(code);
     {
       // A reading in progress ends first; none begins any more.
       const std::lock_guard lock{reloads};

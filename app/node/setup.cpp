@@ -9,6 +9,7 @@
 #include "actors/protocol/meta_objects.hpp"
 #include "app/node/agents.hpp"
 #include "app/node/native_handlers.hpp"
+#include "app/node/replicas.hpp"
 #include "messages/ids.hpp"
 
 namespace fairlead::app {
@@ -116,6 +117,8 @@ replica_seat::options seat_of(const node_config& config, std::uint32_t number) {
   out.shard_count = config.shard_count;
   out.node = config.name;
   out.nodes = config.shard_nodes;
+  out.release = FAIRLEAD_VERSION;
+  out.reads = format_known();
   out.how.election_ms = config.election_ms;
   out.how.heartbeat_ms = config.heartbeat_ms;
   out.how.seed = random_bits();

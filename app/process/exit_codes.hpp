@@ -32,6 +32,7 @@ constexpr exit_code exit_code_of(error_code code) {
     case v1::ERROR_CODE_TIMED_OUT: return exit_unavailable;
     case v1::ERROR_CODE_STORE_NEWER:
     case v1::ERROR_CODE_CORRUPT:
+    case v1::ERROR_CODE_INCONSISTENT:
     case v1::ERROR_CODE_DISK: return exit_disk;
     case v1::ERROR_CODE_STORE_IN_USE: return exit_in_use;
     default: return exit_bug;

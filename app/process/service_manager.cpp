@@ -136,6 +136,7 @@ service_manager service_manager::from_environment() {
 bool service_manager::there() const noexcept { return state_->socket >= 0; }
 duration service_manager::watchdog_period() const noexcept { return state_->period; }
 
+void service_manager::extend_start(duration by) { state_->tell("EXTEND_TIMEOUT_USEC=" + std::to_string(by.count() * 1000)); }
 void service_manager::ready(const std::string& line) { state_->tell("READY=1\nSTATUS=" + in_one_line(line)); }
 void service_manager::reloading() {
   timespec now{};

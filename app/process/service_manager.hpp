@@ -27,6 +27,8 @@ class service_manager {
   /// Period of the expected signs of life; 0: none expected.
   duration watchdog_period() const noexcept;
 
+  /// The start takes longer than the unit allows, at least until then.
+  void extend_start(duration by);
   void ready(const std::string& line);
   /// Until the next `ready`.
   void reloading();

@@ -9,6 +9,21 @@ constexpr std::size_t batch_head_bytes = 8 + 8 + 4 + 4;
 constexpr std::size_t position_bytes = 2 + 8 + 8;
 }  // namespace
 
+std::string unknown_in(record_type type, std::string_view payload) {
+  const auto look = [](std::string_view operations) {
+    for (operation one; batch::next(operations, one);) continue;
+  };
+  try {
+    if (type == record_type::rows) look(payload);
+    if (type == record_type::batch)
+      for (const auto& one : decode_batches(payload).value_or(std::vector<batch_view>{})) look(one.operations);
+  } catch (const unknown_operation& why) {
+    return why.what();
+  } catch (const std::logic_error&) {
+  }
+  return {};
+}
+
 std::size_t encoded_bytes(const batch& one) { return batch_head_bytes + one.shard_state.size() + one.bytes().size(); }
 
 std::string encode_batches(std::span<const batch> group) {

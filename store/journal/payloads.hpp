@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "store/batch.hpp"
+#include "store/journal/format.hpp"
 
 namespace fairlead::store {
 
@@ -27,6 +28,9 @@ struct batch_view {
 };
 /// nullopt: the payload is no encoded group, or it is empty.
 std::optional<std::vector<batch_view>> decode_batches(std::string_view payload);
+
+/// What an entry with that payload has that this release does not know; empty: it knows all, or the payload is damaged.
+std::string unknown_in(record_type type, std::string_view payload);
 
 /// Where a shard stands when a segment begins.
 struct shard_position {

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "messages/replica.pb.h"
 #include "store/failpoint.hpp"
 #include "store/journaled/store.hpp"
 #include "store/keys.hpp"
@@ -46,6 +47,13 @@ status journaled_store::check_copy(incoming_copy& from, const log_base& behind) 
     if (!here || !there) return here ? there.failure() : here.failure();
     if (*here != *there) return refused(place(), "its row " + std::string{row} + " is another one");
   }
+  // Tables that this release does not know are not looked at above.
+  const auto listed = copied->get(table::meta, keys::meta(meta::nodes_row));
+  if (!listed) return listed.failure();
+  v1::ShardNodes nodes;
+  if (*listed && nodes.ParseFromString(std::string(**listed)) && nodes.format() > shard_format)
+    return refused(
+        place(), "it is written in format " + std::to_string(nodes.format()) + ", and this release knows " + std::to_string(shard_format));
   const auto row = copied->get(table::meta, keys::meta(meta::applied_row));
   if (!row) return row.failure();
   const auto at = row->has_value() ? meta::decode_applied(**row) : std::nullopt;

@@ -34,6 +34,12 @@ error unreadable_entry(const std::string& place, std::uint64_t index) {
           "Restore the node from a backup."};
 }
 
+error of_a_later_release(const std::string& place, std::uint64_t index, const std::string& what) {
+  return {v1::ERROR_CODE_STORE_NEWER,
+          "Entry " + std::to_string(index) + " of " + place + " has a " + what + ", which this release does not know.",
+          "Run the release that wrote it, or a later one."};
+}
+
 void put_progress(batch& to, std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state) {
   to.put(table::meta, keys::meta(meta::progress_row), meta::encode_progress(sequence, epoch, shard_state));
 }
@@ -88,7 +94,8 @@ status journaled_store::replay(const journal_record& record, std::uint64_t group
   gap_ = gap_ || record.index != written_index_ + 1;
   written_index_ = record.index;
   if (gap_) return nothing{};
-  if (!take(entry, group)) return unreadable_entry(place(), record.index);
+  if (auto taken = take(entry, group); !taken)
+    return taken.failure().code == v1::ERROR_CODE_STORE_NEWER ? taken : unreadable_entry(place(), record.index);
   return nothing{};
 }
 
@@ -297,6 +304,8 @@ status journaled_store::take(const log_record& entry, std::uint64_t group) {
       operations = operations_of(*bytes);
       if (auto rows = take_rows(operations, entry.index); !rows) return rows;
     }
+  } catch (const unknown_operation& why) {
+    return of_a_later_release(place(), entry.index, why.what());
   } catch (const std::logic_error&) {
     return unreadable_entry(place(), entry.index);
   }

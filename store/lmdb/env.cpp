@@ -235,7 +235,7 @@ error env::failure(int rc, const char* doing) const {
       return {v1::ERROR_CODE_CORRUPT, directory_ + "/data.mdb is damaged or not an LMDB file.",
               "Restore the store from a backup, or use another directory."};
     case MDB_VERSION_MISMATCH:
-      return {v1::ERROR_CODE_CORRUPT, directory_ + "/data.mdb was written by an LMDB of another format.",
+      return {v1::ERROR_CODE_STORE_NEWER, directory_ + "/data.mdb was written by an LMDB of another format.",
               "Restore the store from a backup, or use another directory."};
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:

@@ -142,7 +142,7 @@ result<std::string> load_payload(const snapshot& from, std::uint64_t number, con
   auto bytes = from.get(table::payload, key);
   if (!bytes) return bytes.failure();
   if (!bytes->has_value()) {
-    return error{v1::ERROR_CODE_CORRUPT, "The value of " + keys::describe(table::payload, key) + " is missing.",
+    return error{v1::ERROR_CODE_INCONSISTENT, "The value of " + keys::describe(table::payload, key) + " is missing.",
                  "Stop the node, run `fairlead store check` and restore the store from a backup."};
   }
   return std::string(**bytes);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Bytes of one of three stores change while its node is down, under load. The node may not notice, as nobody reads these bytes; it may end by itself, or
-not start, with a reason, and gets an empty folder then. What it is never to do is to give a wrong answer, or to spoil the other stores. Judged by
-the services' records and the client's history.
+"""Bytes of one of three stores change while its node is down, under load. The node may not notice, as nobody reads these bytes; or it sets its store
+aside, at its start or after it has ended by itself with a reason, and gets the shard from the others. What it is never to do is to give a wrong answer,
+to spoil the other stores, or to set its store aside while the others do not go on without it. It is killed at each step of that. Judged by the
+services' records and the client's history.
 
-    tests/scenarios/replicated_damage.py [--flips N] [--seed N]
+    tests/scenarios/replicated_damage.py [--flips N] [--kills N] [--seed N]
 """
 
 import argparse
@@ -17,10 +18,14 @@ from harness import expect, fairlead, wait_until
 from replicated_load import load
 from replicated_nodes import NAMES
 
+SET_ASIDE = "are set aside"  # in the log of the node
+STEPS = ("rebuild.agreed", "rebuild.part=crash:kill@1", "rebuild.part=crash:kill@2", "rebuild.part=crash:kill@3", "rebuild.aside", "rebuild.made", "rebuild.ending")
+
 
 def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--flips", type=int, default=4)
+    parser.add_argument("--kills", type=int, default=2)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--keep", help="leave everything in this folder")
     options = parser.parse_args()
@@ -34,6 +39,11 @@ def run():
         for number in range(options.flips):
             working.wait_for_work("damage")
             noticed += spoil(working, dice.choice(NAMES), number, dice)
+        for step in dice.sample(STEPS, min(options.kills, len(STEPS))):
+            working.wait_for_work(f"a kill at {step}")
+            is_killed_meanwhile(working, dice.choice(NAMES), step)
+        working.wait_for_work("damage while the others are down")
+        keeps_its_store_while_others_may_need_it(working, dice.choice(NAMES))
         working.finish()
         print(f"{options.flips} stores were damaged, and {noticed} nodes noticed\n"
               f"{working.client.acknowledged} orders acknowledged, {working.services.arrivals} requests", flush=True)
@@ -51,20 +61,99 @@ def spoil(working, name, number, dice):
     before = len(node.log.read_bytes())
     node.launch()
     end = time.monotonic() + 60
-    while node.process.poll() is None and not (whole.whole() and time.monotonic() > end - 55):
+    ended = False
+    while not (whole.whole() and time.monotonic() > end - 55):
         working.look()
-        expect(time.monotonic() < end, f"{name} neither follows nor ends, after {where} was changed: {said_since(node, before)}")
+        said = said_since(node, before)
+        expect(time.monotonic() < end, f"{name} neither follows nor ends, after {where} was changed: {said[-600:]}")
+        if node.process.poll() is not None:
+            expect(not ended, f"{name} ended twice after {where} was changed, the second time with {node.process.returncode}: {said[-900:]}")
+            expect(node.process.returncode == 5 and any(word in said for word in ("amaged", "corrupt", "unreadable", "does not belong", "ends before")),
+                   f"{name} ended with {node.process.returncode} after {where} was changed, and says no reason: {said[-600:]}")
+            ended = True
+            node.launch()
         time.sleep(0.05)
-    if node.process.poll() is None:
+    if SET_ASIDE not in said_since(node, before):
+        expect(not ended, f"{name} ended after {where} was changed, and went on with the same store: {said_since(node, before)[-600:]}")
         print(f"{where} of {name} was changed: it follows", flush=True)
         check_later(whole, name, working)
         return False
-    said = said_since(node, before)
-    expect(node.process.returncode > 0 and any(word in said for word in ("amaged", "corrupt", "unreadable", "does not belong", "ends before")),
-           f"{name} ended with {node.process.returncode} after {where} was changed, and says no reason: {said[-600:]}")
-    print(f"{where} of {name} was changed: it ended with {node.process.returncode}: {said.strip().splitlines()[-2 if len(said.splitlines()) > 1 else -1][:200]}", flush=True)
-    replace(working, name)
+    print(f"{where} of {name} was changed: it {'ended, and then ' if ended else ''}set its store aside", flush=True)
+    forget_set_aside(name, folder)
     return True
+
+
+def forget_set_aside(name, folder):
+    """Or it would not do so again for an hour."""
+    expect((folder / "set-aside" / "data.mdb").exists() and not (folder / "damaged").exists() and not (folder / "rebuilding").exists(),
+           f"{name} did not set its store aside: {sorted(one.name for one in folder.iterdir())}")
+    for one in (folder, folder / "journal"):
+        shutil.rmtree(one / "set-aside")
+
+
+def spoil_beginning(folder):
+    with open(folder / "data.mdb", "r+b") as data:
+        data.write(b"\xff" * 8192)
+    return (folder / "data.mdb").read_bytes()
+
+
+def is_killed_meanwhile(working, name, step):
+    """The next start goes on, and what was damaged is kept byte by byte."""
+    whole, node, folder = working.nodes, working.nodes.nodes[name], working.nodes.folder / name
+    node.kill()
+    spoilt = spoil_beginning(folder)
+    before = len(node.log.read_bytes())
+    plain, node.prefix_ = node.prefix_, ["env", f"FAIRLEAD_FAILPOINTS={step if '=' in step else step + '=crash:kill'}", *node.prefix_]
+    node.launch()
+    node.prefix_ = plain
+    wait_until(lambda: working.look() or node.process.poll() is not None, 60, f"{name} is killed at {step}", every=0.05)
+    expect(node.process.returncode == -9, f"{name} ended with {node.process.returncode}, not at {step}: {said_since(node, before)[-900:]}")
+    node.launch()
+    wait_until(lambda: working.look() or whole.whole(), 60, f"{name} votes again after a kill at {step}", every=0.1)
+    expect(SET_ASIDE in said_since(node, before), f"{name} does not say that it has set its stores aside: {said_since(node, before)[-900:]}")
+    expect((folder / "set-aside" / "data.mdb").read_bytes() == spoilt, f"the damaged store of {name} was not kept after a kill at {step}")
+    forget_set_aside(name, folder)
+    print(f"{name} was killed at {step}, and went on at its next start", flush=True)
+
+
+def keeps_its_store_while_others_may_need_it(working, name):
+    whole = working.nodes
+    node, folder = whole.nodes[name], whole.folder / name
+    for one in whole.nodes.values():
+        one.kill()
+    spoilt = spoil_beginning(folder)
+
+    def waits():
+        before = len(node.log.read_bytes())
+        node.launch()
+        wait_until(lambda: working.look() or "did not set its stores aside to get the shards from other nodes: No node answers" in said_since(node, before),
+                   60, f"{name} waits for the others", every=0.1)
+        expect((folder / "data.mdb").read_bytes() == spoilt, f"{name} changed its damaged store, although no other node answers")
+
+    waits()
+    node.process.terminate()
+    wait_until(lambda: working.look() or node.process.poll() is not None, 30, f"{name} ends while it waits", every=0.1)
+    expect(node.process.returncode == 0, f"{name} ended with {node.process.returncode} while it waited")
+    waits()
+    for other in whole.nodes.values():
+        if other is not node:
+            other.launch()
+    wait_until(lambda: working.look() or whole.whole(), 90, f"{name} votes again, since the others go on without it", every=0.1)
+    expect((folder / "set-aside" / "data.mdb").read_bytes() == spoilt, f"the damaged store of {name} was not kept")
+
+    # Damaged again within the hour.
+    node.kill()
+    spoilt = spoil_beginning(folder)
+    before = len(node.log.read_bytes())
+    node.launch()
+    wait_until(lambda: working.look() or node.process.poll() is not None, 60, f"{name} does not start on a store that was damaged twice", every=0.1)
+    said = said_since(node, before)
+    expect(node.process.returncode == 74 and "less than an hour ago" in said, f"{name} ended with {node.process.returncode}: {said[-900:]}")
+    expect((folder / "data.mdb").read_bytes() == spoilt, f"{name} changed its store, which was damaged twice within an hour")
+    for one in (folder, folder / "journal"):
+        shutil.rmtree(one / "set-aside")
+    node.launch()
+    wait_until(lambda: working.look() or whole.whole(), 60, f"{name} votes again", every=0.1)
 
 
 def check_later(whole, name, working):

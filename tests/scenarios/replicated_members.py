@@ -119,6 +119,10 @@ def grow(working):
     for name in ("n2", "n3"):
         whole.nodes[name].launch()
     wait_until(lambda: working.look() or whole.whole(), 60, "all three vote", every=0.1)
+    for name in NAMES:
+        noted = whole.folder / name / "others"
+        wait_until(lambda: noted.exists() and all(whole.nodes[other].address in noted.read_text(encoding="utf-8") for other in NAMES), 10,
+                   f"{name} notes where the others are", every=0.1)
     print(f"without an order for at most {pauses.longest:.2f} s when n1 became the first of several, and {usual:.2f} s before; all three voted after "
           f"{time.monotonic() - since:.1f} s", flush=True)
 

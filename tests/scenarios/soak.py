@@ -88,7 +88,7 @@ def turns(seed, replicated=False):
                  ("replicated_faults", "--kills", "20", "--stops", "10", "--all", "5"), ("replicated_netns", "--cuts", "20"),
                  ("replicated_copies", "--installs", "10"), ("replicated_lost_disks", "--disks", "6"),
                  ("replicated_recovery", "--times", "3"), ("replicated_members", "--changes", "10"), ("replicated_damage", "--flips", "8"),
-                 ("replicated_hosts", "--clocks", "6", "--full", "3", "--stalled", "5"), ("replicated_rolls", "--rolls", "4"),
+                 ("replicated_hosts", "--clocks", "6", "--full", "3", "--stalled", "5"), ("replicated_rolls", "--rolls", "4"), ("replicated_upgrade",),
                  ("power_cut", "--cuts", "1670", "--seconds", "60")]
     everything = [("simulate",), ("consensus",), ("replicated",), *scenarios, *((each,) for each in FUZZ_SECONDS)]
     if replicated:

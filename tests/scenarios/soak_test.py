@@ -107,23 +107,23 @@ class counting(unittest.TestCase):
 
 class taking_turns(unittest.TestCase):
     def test_each_test_has_its_turn_and_seeds_go_on(self):
-        first = list(itertools.islice(soak.turns(100), 22))
+        first = list(itertools.islice(soak.turns(100), 23))
         self.assertEqual([name for name, _, _ in first],
                          ["simulate", "consensus", "replicated", "kill_loop", "cluster_faults", "cluster_netns", "replicated_faults",
                           "replicated_netns", "replicated_copies", "replicated_lost_disks", "replicated_recovery", "replicated_members",
-                          "replicated_damage", "replicated_hosts", "replicated_rolls", "power_cut", "journal_fuzz", "replica_fuzz", "copy_fuzz", "simulate",
-                          "consensus", "replicated"])
-        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 19 + [100 + 2 * soak.SEEDS] * 3)
-        self.assertEqual([first[number][1][-1] for number in (0, 1, 2, 19, 20, 21)],
+                          "replicated_damage", "replicated_hosts", "replicated_rolls", "replicated_upgrade", "power_cut", "journal_fuzz",
+                          "replica_fuzz", "copy_fuzz", "simulate", "consensus", "replicated"])
+        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 20 + [100 + 2 * soak.SEEDS] * 3)
+        self.assertEqual([first[number][1][-1] for number in (0, 1, 2, 20, 21, 22)],
                          [*["100"] * 3, *[str(100 + soak.SEEDS)] * 3])
 
     def test_of_shards_on_several_nodes_only(self):
-        first = list(itertools.islice(soak.turns(100, replicated=True), 15))
+        first = list(itertools.islice(soak.turns(100, replicated=True), 16))
         self.assertEqual([name for name, _, _ in first],
                          ["consensus", "replicated", "replicated_faults", "replicated_netns", "replicated_copies", "replicated_lost_disks",
-                          "replicated_recovery", "replicated_members", "replicated_damage", "replicated_hosts", "replicated_rolls", "replica_fuzz", "copy_fuzz",
-                          "consensus", "replicated"])
-        self.assertEqual([first[number][1][-1] for number in (0, 1, 13, 14)], [*["100"] * 2, *[str(100 + soak.SEEDS)] * 2])
+                          "replicated_recovery", "replicated_members", "replicated_damage", "replicated_hosts", "replicated_rolls", "replicated_upgrade",
+                          "replica_fuzz", "copy_fuzz", "consensus", "replicated"])
+        self.assertEqual([first[number][1][-1] for number in (0, 1, 14, 15)], [*["100"] * 2, *[str(100 + soak.SEEDS)] * 2])
         self.assertEqual(first[-1][2], 100 + 2 * soak.SEEDS)
 
 

@@ -15,6 +15,11 @@ result<v1::ShardNodes> with_node(const v1::ShardNodes& now, const v1::ShardNodes
   const auto& node = what.node();
   if (node.replica() == 0)
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "Node " + node.name() + " says of no replica that it has.", "Report this as a bug."};
+  if (std::max(what.reads(), 1U) < format_of(now))
+    return error{v1::ERROR_CODE_WRONG_STATE,
+                 "Node " + node.name() + " does not know format " + std::to_string(format_of(now)) + ", in which " +
+                     shard_text(what.shard()) + " is written.",
+                 "Run the release of the other nodes there."};
   for (const auto& one : now.nodes()) {
     if (one.name() != node.name() && one.replica() == node.replica())
       return error{v1::ERROR_CODE_CONFLICT,
@@ -97,6 +102,28 @@ result<v1::ShardNodes> after_request(const v1::ShardNodes& now, const v1::ShardN
   }
 }
 
+result<v1::ShardNodes> with_format(const v1::ShardNodes& now, std::uint32_t format,
+                                   const std::function<const v1::ReplicaHello*(const std::string& node)>& hello) {
+  if (format_of(now) >= format) return now;
+  for (const auto& one : now.nodes()) {
+    const auto* const said = hello(one.name());
+    if (said == nullptr)
+      return error{v1::ERROR_CODE_WRONG_STATE,
+                   "Node " + one.name() + " is not connected, so nobody knows whether it has a release that knows format " +
+                       std::to_string(format) + ".",
+                   "Start it with the new release, or take the shard away from it: fairlead cluster leave."};
+    if (reads(*said) < format)
+      return error{v1::ERROR_CODE_WRONG_STATE,
+                   "Node " + one.name() + " does not know format " + std::to_string(format) +
+                       (said->release().empty() ? "." : ": it has release " + said->release() + "."),
+                   "Start it with the new release."};
+  }
+  auto out = now;
+  out.set_format(format);
+  out.set_version(now.version() + 1);
+  return out;
+}
+
 std::optional<v1::ShardNodes> brought_up_to_date(const v1::ShardNodes& now,
                                                  const std::function<std::uint64_t(const std::string& node)>& met,
                                                  const std::vector<std::uint64_t>& members) {
@@ -113,7 +140,8 @@ std::optional<v1::ShardNodes> brought_up_to_date(const v1::ShardNodes& now,
   };
   const auto is_member = [&](std::uint64_t id) { return std::find(members.begin(), members.end(), id) != members.end(); };
   const bool all_have_nodes = std::all_of(members.begin(), members.end(), has_node);
-  v1::ShardNodes out;
+  auto out = now;
+  out.clear_nodes();
   for (auto& one : *updated.mutable_nodes()) {
     const bool gone = one.leaves() && all_have_nodes && !is_member(one.replica());
     changed = changed || gone;

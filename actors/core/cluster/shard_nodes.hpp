@@ -1,6 +1,7 @@
 #pragma once
 // The nodes that are to hold a shard. Operators change the list, and the leader follows it with the shard's replicas (raft/member_plan.hpp). Pure.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,11 @@ v1::ShardNodes shard_nodes_of(std::vector<std::string> names);
 /// Whether a node can have made the list.
 bool valid_shard_nodes(const v1::ShardNodes& what);
 
+/// In which the shard is written.
+inline std::uint32_t format_of(const v1::ShardNodes& of) { return std::max(of.format(), 1U); }
+/// The latest that a node knows.
+inline std::uint32_t reads(const v1::ReplicaHello& who) { return std::max(who.reads(), 1U); }
+
 /// nullptr: the list does not have the node.
 const v1::ShardNodes::Node* find_node(const v1::ShardNodes& in, const std::string& name);
 
@@ -35,5 +41,10 @@ result<v1::ShardNodes> after_request(const v1::ShardNodes& now, const v1::ShardN
 std::optional<v1::ShardNodes> brought_up_to_date(const v1::ShardNodes& now,
                                                  const std::function<std::uint64_t(const std::string& node)>& met,
                                                  const std::vector<std::uint64_t>& members);
+
+/// The list with that format, under the next version, or the same list if it has it. Error: wrong_state, a node does not know the format, or is not
+/// connected. `hello`: of a node that is connected, else null.
+result<v1::ShardNodes> with_format(const v1::ShardNodes& now, std::uint32_t format,
+                                   const std::function<const v1::ReplicaHello*(const std::string& node)>& hello);
 
 }  // namespace fairlead::core

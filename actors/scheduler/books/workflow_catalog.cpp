@@ -56,7 +56,7 @@ result<workflow_catalog::handle> workflow_catalog::pinned(const std::string& nam
   if (!row) return row.failure();
   v1::DeployedWorkflow deployed;
   if (*row && !deployed.ParseFromArray((*row)->data(), static_cast<int>((*row)->size())))
-    return error{v1::ERROR_CODE_CORRUPT, "the definition " + store::to_hex(content_hash) + " of workflow " + name + " is damaged",
+    return error{v1::ERROR_CODE_INCONSISTENT, "the definition " + store::to_hex(content_hash) + " of workflow " + name + " is damaged",
                  "run fairlead store check and restore a backup"};
   const auto keep = [&](handle version) { return compiled_.emplace(content_hash, std::move(version)).first->second; };
   if (!*row) return keep(unusable(name, {}, content_hash, "its definition is missing in the store"));

@@ -60,7 +60,7 @@ std::string cluster_json(const v1::StatusReply& reply) {
     out.begin_object().key("told_by").string(known.node()).key("role").string(known.role()).key("term").number(std::uint64_t{known.term()});
     out.key("leader");
     known.leader().empty() ? out.null() : out.string(known.leader());
-    out.key("nodes").begin_array();
+    out.key("format").number(std::uint64_t{known.format()}).key("nodes").begin_array();
     for (const auto& node : known.nodes()) out.string(node);
     out.end_array().key("may_lose_nodes").number(std::uint64_t{known.may_lose()});
     out.key("last_index").number(std::uint64_t{known.last_index()}).key("commit_index").number(std::uint64_t{known.commit_index()});

@@ -1,4 +1,4 @@
-// `fairlead cluster init`, `join` and `leave`: which nodes hold a shard.
+// `fairlead cluster init`, `join`, `leave` and `upgrade`: which nodes hold a shard, and what they may write of it.
 
 #include <algorithm>
 #include <cstdlib>
@@ -194,6 +194,88 @@ int leave(cli_context& context, const member_words& words) {
   return context.code;
 }
 
+/// In which format a shard is written, and which is next.
+struct format_line {
+  std::uint32_t shard = 0;
+  std::uint32_t format = 1;
+  std::uint32_t next = 1;    // the latest that its leader knows
+  std::optional<error> why;  // it cannot be written in that
+};
+
+void tell(cli_context& context, const std::vector<format_line>& shards, bool is_done) {
+  if (context.json) {
+    json_writer out;
+    out.begin_object().key("shards").begin_array();
+    for (const auto& one : shards) {
+      out.begin_object().key("shard").number(std::uint64_t{one.shard}).key("format").number(std::uint64_t{one.format});
+      out.key("next").number(std::uint64_t{one.next}).key("why").string(one.why ? one.why->sentence : "").end_object();
+    }
+    return print(context, out.end_array().end_object().text() + "\n");
+  }
+  std::string out;
+  bool can_rise = false;
+  for (const auto& one : shards) {
+    out += "Shard " + std::to_string(one.shard) + " is written in format " + std::to_string(one.format);
+    can_rise = can_rise || (!one.why && one.next > one.format);
+    if (one.why)
+      out += ". " + printable(one.why->sentence) + (one.why->remedy.empty() ? "" : " " + printable(one.why->remedy)) + "\n";
+    else if (one.next > one.format)
+      out += ", and all its nodes know format " + std::to_string(one.next) + ".\n";
+    else
+      out += is_done ? ".\n" : ", the latest that its leader knows.\n";
+  }
+  if (can_rise) out += "Run `fairlead cluster upgrade --finish` once you will not go back to the former release.\n";
+  print(context, out);
+}
+
+int upgrade(cli_context& context, const member_words& words, bool finish) {
+  auto to = connect(context);
+  if (!to) return fail(to.failure());
+  const auto known = to->status_of_node({});
+  if (!known) return fail(known.failure());
+  v1::ShardNodesRequest what;
+  what.set_who(operator_name(words.by));
+  what.set_reason(words.reason);
+  std::vector<format_line> shards;
+  std::optional<error> failed;
+  for (const auto& shard : known->shards()) {
+    if (!shard.has_replication() && shard.up()) continue;  // it lives on one node
+    what.set_shard(shard.shard());
+    what.set_verb(v1::ShardNodesRequest::SHOW);
+    what.set_only_ask(false);
+    const auto now = change(*to, what);
+    if (!now) {
+      failed = now.failure();
+      break;
+    }
+    what.set_verb(v1::ShardNodesRequest::UPGRADE);
+    what.set_only_ask(!finish);
+    const auto next = change(*to, what);
+    const auto refused = next ? v1::ERROR_CODE_OK : next.failure().code;
+    // A node of a release before there were formats knows no such request.
+    if (!next && refused != v1::ERROR_CODE_WRONG_STATE && refused != v1::ERROR_CODE_INVALID_ARGUMENT) {
+      failed = next.failure();
+      break;
+    }
+    auto& line = shards.emplace_back();
+    line.shard = shard.shard();
+    line.format = std::max((finish && next ? *next : *now).format(), 1U);
+    line.next = next ? std::max(next->format(), 1U) : line.format;
+    if (!next) line.why = next.failure();
+  }
+  // What is done stays done, and is told.
+  if (failed) {
+    if (!shards.empty()) tell(context, shards, finish);
+    return fail(*failed);
+  }
+  if (shards.empty())
+    return fail({v1::ERROR_CODE_NOT_FOUND, "No shard is held by several nodes.", "A shard on one node needs no such step"});
+  tell(context, shards, finish);
+  const auto waits = [](const auto& one) { return one.why.has_value(); };
+  if (context.code == exit_ok && std::any_of(shards.begin(), shards.end(), waits)) context.code = exit_failed;
+  return context.code;
+}
+
 void add_reason(CLI::App& command, member_words& words) {
   command.add_option("--reason", words.reason, "Reason, for the log of the node that leads the shard")->type_name("TEXT");
   add_operator_option(command, words.by);
@@ -224,6 +306,14 @@ void add_member_commands(CLI::App& group, cli_context& context) {
   add_reason(*last, *words);
   add_client_options(*last, context);
   last->callback([&context, words] { context.code = leave(context, *words); });
+
+  auto* upgraded =
+      group.add_subcommand("upgrade", "Show whether all nodes that hold a shard know what the new release writes, and end an upgrade");
+  auto finish = std::make_shared<bool>(false);
+  upgraded->add_flag("--finish", *finish, "Let the leaders write what only the new release knows; an earlier one cannot be run then");
+  add_reason(*upgraded, *words);
+  add_client_options(*upgraded, context);
+  upgraded->callback([&context, words, finish] { context.code = upgrade(context, *words, *finish); });
 }
 
 }  // namespace fairlead::app

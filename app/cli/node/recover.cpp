@@ -11,6 +11,7 @@
 #include "actors/shard/restore.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
+#include "app/node/notes.hpp"
 #include "messages/ids.hpp"
 #include "messages/lineage.hpp"
 #include "messages/time.hpp"
@@ -131,6 +132,7 @@ result<restore_report> carry_out(const recover_command& what) {
 
 int recover(cli_context& context, recover_command what) {
   while (what.store.size() > 1 && what.store.back() == '/') what.store.pop_back();
+  if (const auto kept = check_not_given_up(what.store); !kept.ok()) return fail(kept.failure());
   const auto own = look_at(what.store, what.journal);
   if (!own) return fail(own.failure());
   const auto others = look_at_others(what, *own);

@@ -7,6 +7,7 @@
 #include "actors/shard/restore.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
+#include "app/node/notes.hpp"
 #include "messages/ids.hpp"
 #include "messages/lineage.hpp"
 #include "messages/time.hpp"
@@ -89,6 +90,7 @@ std::string report_text(const restore_command& what, const restore_report& done)
 
 int restore(cli_context& context, restore_command what) {
   while (what.store.size() > 1 && what.store.back() == '/') what.store.pop_back();
+  if (const auto kept = check_not_given_up(what.store); !kept.ok()) return fail(kept.failure());
   if (!what.backup.empty())
     if (const auto copied = copy_backup(what.backup, what.store); !copied.ok()) return fail(copied.failure());
   std::error_code failed;

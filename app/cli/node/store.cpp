@@ -4,6 +4,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/screen/table.hpp"
+#include "app/node/notes.hpp"
 #include "store/check/check.hpp"
 #include "store/directory.hpp"
 #include "store/disk/one_store.hpp"
@@ -70,6 +71,8 @@ int settle_stores(cli_context& context, store_command what) {
   while (what.path.size() > 1 && what.path.back() == '/') what.path.pop_back();
   const auto directories = store::stores_in(what.path);
   if (directories.empty()) return fail(store::no_store(what.path));
+  for (const auto& one : directories)
+    if (const auto kept = check_not_given_up(one); !kept.ok()) return fail(kept.failure());
   const auto done = store::settle_node(directories, what.journal, what.accept_loss);
   if (!done) return fail(done.failure());
   json_writer out;

@@ -188,5 +188,25 @@ TEST_F(acquaintance_test, refuses_a_list_of_nodes_that_cannot_be) {
   EXPECT_FALSE(one.meet(you).ok());
 }
 
+TEST_F(acquaintance_test, refuses_whoever_does_not_know_the_format_in_which_the_shard_is_written) {
+  begin();
+  auto later = one.me().nodes();
+  later.set_version(9);
+  later.set_format(2);
+  one.follow(later);
+  auto former = two.me();
+  former.set_release("0.1.0");
+  const auto refused = one.meet(former);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.failure().sentence, "Node n1 does not know format 2, in which shard 0 is written.");
+  // Whoever knows it sees that the other one does not.
+  v1::ReplicaHello knows = one.me();
+  knows.set_reads(2);
+  acquaintance upgraded{knows};
+  EXPECT_EQ(upgraded.meet(former).failure().sentence, "Node n2 does not know format 2, in which shard 0 is written: it has release 0.1.0.");
+  former.set_reads(2);
+  EXPECT_TRUE(upgraded.meet(former).ok());
+}
+
 }  // namespace
 }  // namespace fairlead

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "store/journal/payloads.hpp"
+
 namespace fairlead {
 namespace {
 
@@ -56,6 +58,35 @@ TEST(wire, brings_every_kind_of_message_whole) {
   EXPECT_EQ(entries[0].stamp_ms, 1'041);
   EXPECT_EQ(entries[1].kind, raft::entry_kind::epoch);
   EXPECT_EQ(entries[2].term, 9U);
+}
+
+TEST(wire, refuses_entries_that_only_a_later_release_knows_by_name) {
+  store::batch one;
+  one.sequence = 3;
+  one.put(store::table::task, "k", "v");
+  const auto refusal_of = [](std::string payload, raft::entry_kind kind) {
+    const raft::message sent{
+        1, 2, 9, raft::append{5, 40, 8, 39, 123, {{41, 8, 1'041, kind, std::make_shared<const std::string>(std::move(payload))}}}};
+    const auto there = decode(encode(sent, shard));
+    return there ? std::string{} : code_word(there.failure().code) + (": " + there.failure().sentence);
+  };
+  const auto group = [](const store::batch& from, std::size_t at, char byte) {
+    auto out = store::encode_batches({&from, 1});
+    out[out.size() - from.bytes().size() + at] = byte;
+    return out;
+  };
+  auto rows = one.bytes();
+  EXPECT_EQ(refusal_of(rows, raft::entry_kind::rows), "");
+  EXPECT_EQ(refusal_of(group(one, 0, 1), raft::entry_kind::batches), "");
+  EXPECT_EQ(refusal_of(group(one, 0, 3), raft::entry_kind::batches),
+            "store_newer: Entry 41 of shard 7 has a kind of operation 3, which this release does not know.");
+  EXPECT_EQ(refusal_of(group(one, 1, static_cast<char>(store::table_count)), raft::entry_kind::batches),
+            "store_newer: Entry 41 of shard 7 has a table " + std::to_string(store::table_count) + ", which this release does not know.");
+  rows[1] = 'x';
+  EXPECT_EQ(refusal_of(rows, raft::entry_kind::rows),
+            "store_newer: Entry 41 of shard 7 has a table 120, which this release does not know.");
+  EXPECT_EQ(refusal_of("", static_cast<raft::entry_kind>(200)),
+            "store_newer: Entry 41 of shard 7 has a type 200, which this release does not know.");
 }
 
 TEST(wire, refuses_entries_of_which_a_byte_is_changed_or_missing) {

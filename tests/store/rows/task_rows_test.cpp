@@ -215,7 +215,7 @@ TEST_F(stored_tasks, load_payloads_from_the_row_and_from_their_slot) {
   EXPECT_EQ(*load_payload(*now, 5, big), R"({"big":true})");
   const auto missing = load_payload(*now, 5, lost);
   ASSERT_FALSE(missing.ok());
-  EXPECT_EQ(missing.failure().code, v1::ERROR_CODE_CORRUPT);
+  EXPECT_EQ(missing.failure().code, v1::ERROR_CODE_INCONSISTENT);
   EXPECT_NE(missing.failure().sentence.find("slot 3 of task 5"), std::string::npos);
 }
 

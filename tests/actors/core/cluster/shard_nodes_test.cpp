@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace fairlead::core {
 namespace {
 
@@ -127,6 +129,37 @@ TEST(valid_shard_nodes, are_named_once_and_in_order) {
   EXPECT_FALSE(valid_shard_nodes(all));
   all.mutable_nodes(1)->set_name("no name");
   EXPECT_FALSE(valid_shard_nodes(all));
+}
+
+TEST_F(shard_nodes_test, rise_to_a_later_format_once_all_nodes_are_connected_and_know_it) {
+  std::map<std::string, v1::ReplicaHello> met;
+  const auto hello = [&](const std::string& node) { return met.count(node) != 0 ? &met[node] : nullptr; };
+  const auto why_not = [&] {
+    const auto next = with_format(now, 2, hello);
+    return next.ok() ? std::string{} : next.failure().sentence;
+  };
+  EXPECT_EQ(format_of(now), 1U);
+  EXPECT_EQ(with_format(now, 1, hello)->version(), now.version()) << "it is so already";
+  met["n1"].set_reads(2);
+  EXPECT_EQ(why_not(), "Node n2 is not connected, so nobody knows whether it has a release that knows format 2.");
+  met["n2"].set_release("0.1.0");
+  EXPECT_EQ(why_not(), "Node n2 does not know format 2: it has release 0.1.0.");
+  met["n2"].set_reads(3);
+  const auto next = with_format(now, 2, hello);
+  ASSERT_TRUE(next.ok());
+  EXPECT_EQ(format_of(*next), 2U);
+  EXPECT_EQ(next->version(), now.version() + 1);
+  now = *next;
+
+  // The list keeps it, and so is no place for a node that knows less.
+  EXPECT_EQ(refusal(join("n3", 3)), v1::ERROR_CODE_WRONG_STATE);
+  auto knows = join("n3", 3);
+  knows.set_reads(2);
+  carry_out(knows);
+  EXPECT_EQ(format_of(now), 2U);
+  const auto news = brought_up_to_date(now, [](const std::string& node) { return node == "n3" ? 30 : 0; }, {1, 2, 3});
+  ASSERT_TRUE(news);
+  EXPECT_EQ(format_of(*news), 2U);
 }
 
 }  // namespace

@@ -1,0 +1,145 @@
+#include "app/node/notes.hpp"
+
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/node/data_file.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+// A journal of 1 TiB in the smallest segments fits.
+constexpr std::size_t most_bytes = std::size_t{256} << 20;
+
+template <class Message>
+status write(const std::string& path, const Message& what) {
+  std::string text;
+  google::protobuf::TextFormat::PrintToString(what, &text);
+  return replace_data_file(path, text);
+}
+
+/// Error: disk, or it is unreadable (wrong_state).
+template <class Message>
+result<std::optional<Message>> read(const std::string& path, const std::string& remedy = "Remove it, and start the node again.") {
+  const auto text = read_data_file(path, most_bytes);
+  if (!text) return text.failure();
+  if (!*text) return std::optional<Message>{};
+  // A later release may have written more than this one knows.
+  google::protobuf::TextFormat::Parser parser;
+  parser.AllowUnknownField(true);
+  Message out;
+  if (!parser.ParseFromString(**text, &out)) return error{v1::ERROR_CODE_WRONG_STATE, "The file " + path + " is unreadable.", remedy};
+  return std::optional(std::move(out));
+}
+
+std::string damage_in(const std::string& folder) { return folder + "/damaged"; }
+
+v1::OthersNote others_in(const std::string& path) {
+  auto all = read<v1::OthersNote>(path);
+  return all.ok() && *all ? std::move(**all) : v1::OthersNote{};
+}
+
+}  // namespace
+
+v1::NotedFile noted(const store::found_part& part) {
+  v1::NotedFile out;
+  out.set_path(part.path);
+  out.set_inode(part.inode);
+  out.set_born_ns(part.born_ns);
+  return out;
+}
+
+store::found_part part_of(const v1::NotedFile& noted) { return {noted.path(), noted.inode(), noted.born_ns()}; }
+
+status node_notes::note_others(const v1::ReplicaHello& shard) {
+  const std::lock_guard lock{guard_};
+  auto note = others_in(path("others"));
+  auto* const shards = note.mutable_shards();
+  const auto before = std::find_if(shards->begin(), shards->end(), [&](const auto& one) { return one.shard() == shard.shard(); });
+  auto& now = before != shards->end() ? *before : *shards->Add();
+  const bool is_same_store = now.replica() == shard.replica();
+  if (is_same_store && (now.nodes().version() > shard.nodes().version() || (now.has_lineage() && !shard.has_lineage()))) return nothing{};
+  if (now.SerializeAsString() == shard.SerializeAsString()) return nothing{};
+  now = shard;
+  return write(path("others"), note);
+}
+
+status node_notes::keep_others(const std::vector<std::uint32_t>& shards) {
+  const std::lock_guard lock{guard_};
+  const auto before = others_in(path("others"));
+  v1::OthersNote note;
+  for (const auto& one : before.shards())
+    if (std::find(shards.begin(), shards.end(), one.shard()) != shards.end()) *note.add_shards() = one;
+  return note.shards_size() == before.shards_size() ? status(nothing{}) : write(path("others"), note);
+}
+
+v1::OthersNote node_notes::others() const {
+  const std::lock_guard lock{guard_};
+  return others_in(path("others"));
+}
+
+status node_notes::note_damage(const error& why, const std::vector<std::string>& folders) {
+  const std::lock_guard lock{guard_};
+  for (const auto& folder : folders) {
+    const auto found = store::find_part(store::data_file_in(folder));
+    if (!found) return found.failure();
+    if (!*found) continue;
+    v1::DamageNote note;
+    *note.mutable_why() = why.to_proto();
+    *note.mutable_store() = noted(**found);
+    if (auto written = write(damage_in(folder), note); !written.ok()) return written;
+  }
+  return nothing{};
+}
+
+result<std::optional<error>> node_notes::damage(const std::vector<std::string>& folders) const {
+  const std::lock_guard lock{guard_};
+  for (const auto& folder : folders) {
+    const auto note = read<v1::DamageNote>(damage_in(folder));
+    if (!note) return note.failure();
+    if (!*note) continue;
+    const auto now = store::find_part(store::data_file_in(folder));
+    if (!now) return now.failure();
+    if (*now == part_of((*note)->store())) return std::optional(error::from_proto((*note)->why()));
+  }
+  return std::optional<error>{};
+}
+
+status node_notes::forget_damage(const std::vector<std::string>& folders) {
+  const std::lock_guard lock{guard_};
+  for (const auto& folder : folders)
+    if (auto removed = remove_data_file(damage_in(folder)); !removed.ok()) return removed;
+  return nothing{};
+}
+
+status node_notes::begin_rebuilding(const v1::RebuildNote& how) {
+  const std::lock_guard lock{guard_};
+  return write(path("rebuilding"), how);
+}
+
+result<std::optional<v1::RebuildNote>> node_notes::rebuilding() const {
+  const std::lock_guard lock{guard_};
+  return read<v1::RebuildNote>(
+      path("rebuilding"),
+      "Remove it with the stores and the journal, which are set aside already or damaged, and run `fairlead cluster join`.");
+}
+
+status node_notes::end_rebuilding() {
+  const std::lock_guard lock{guard_};
+  return remove_data_file(path("rebuilding"));
+}
+
+status check_not_given_up(const std::string& directory) {
+  const auto store = std::filesystem::absolute(directory).lexically_normal();
+  for (const auto& file : {store / "damaged", store / "rebuilding", store.parent_path() / "rebuilding"})
+    if (std::error_code failed; std::filesystem::exists(file, failed))
+      return error{v1::ERROR_CODE_WRONG_STATE,
+                   "The node of the store " + directory + " has found it damaged, and gets its shards from other nodes.",
+                   "Start the node. Or remove the file " + file.string() + " first, if the store is to be used as it is."};
+  return nothing{};
+}
+
+}  // namespace fairlead::app
