@@ -428,6 +428,7 @@ replica_view replica::view_locked() const {
                           known.last_contact_ms, known.lacks_base, known.went_back, known.declines});
   }
   out.quarantined = consensus_.quarantined();
+  out.went_back = consensus_.went_back();
   out.copy = copy_;
   out.no_copy = no_copy_;
   return out;

@@ -81,6 +81,7 @@ struct replica_view {
   };
   std::vector<other> others;  // of a leader
   std::string quarantined;    // why it takes part no more; empty: it does
+  bool went_back = false;     // because its store is an older copy
   copy_on_way copy;           // of a leader
   std::string no_copy;        // of a leader: why it can make none; empty: it can
 };

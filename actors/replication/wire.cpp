@@ -98,6 +98,7 @@ struct encode_body {
     to.set_commit(from.commit);
     to.set_round(from.round);
     to.set_stamp_ms(from.stamp_ms);
+    to.set_went_back(from.went_back);
   }
   void operator()(const raft::heartbeat_reply& from) const {
     auto& to = *out.mutable_heartbeat_reply();
@@ -123,7 +124,10 @@ std::optional<decltype(raft::message::body)> body_of(const v1::ReplicaMessage& i
       const auto& from = in.append_reply();
       return raft::append_reply{from.number(), from.rejected(), from.matched(), from.previous_index(), from.hint_index(), from.hint_term()};
     }
-    case v1::ReplicaMessage::kHeartbeat: return raft::heartbeat{in.heartbeat().commit(), in.heartbeat().round(), in.heartbeat().stamp_ms()};
+    case v1::ReplicaMessage::kHeartbeat: {
+      const auto& from = in.heartbeat();
+      return raft::heartbeat{from.commit(), from.round(), from.stamp_ms(), from.went_back()};
+    }
     case v1::ReplicaMessage::kHeartbeatReply: return raft::heartbeat_reply{in.heartbeat_reply().round(), in.heartbeat_reply().declines()};
     case v1::ReplicaMessage::kTimeoutNow: return raft::timeout_now{};
     case v1::ReplicaMessage::BODY_NOT_SET: return std::nullopt;

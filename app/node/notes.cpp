@@ -81,6 +81,23 @@ v1::OthersNote node_notes::others() const {
   return others_in(path("others"));
 }
 
+status node_notes::note_written(const store::disk_stores::journal_end& now, bool opened) {
+  const std::lock_guard lock{guard_};
+  const auto before = read<v1::WrittenNote>(path("written"));
+  if (!before) return before.failure();
+  const bool is_same = *before && (*before)->journal_high() == now.id.high && (*before)->journal_low() == now.id.low;
+  if (opened && is_same && now.group <= (*before)->group())
+    return error{v1::ERROR_CODE_CORRUPT,
+                 "The stores of this node are an older copy: their journal is at group " + std::to_string(now.group) +
+                     ", and this node has written up to group " + std::to_string((*before)->group()) + ".",
+                 "Put the latest stores back, or give the node empty ones."};
+  v1::WrittenNote note;
+  note.set_journal_high(now.id.high);
+  note.set_journal_low(now.id.low);
+  note.set_group(now.group);
+  return write(path("written"), note);
+}
+
 status node_notes::note_damage(const error& why, const std::vector<std::string>& folders) {
   const std::lock_guard lock{guard_};
   for (const auto& folder : folders) {

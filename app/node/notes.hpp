@@ -3,6 +3,7 @@
 //   in its data folder:
 //     others      OthersNote: the nodes that hold its shards, too
 //     rebuilding  RebuildNote: damaged stores are set aside, and new ones take their places
+//     written     WrittenNote: how far the journal has been written
 //   in the folder of each store, where a command that goes on with the store finds it, too:
 //     damaged     DamageNote: damage ended the last process
 
@@ -14,6 +15,7 @@
 
 #include "messages/error.hpp"
 #include "messages/replica.pb.h"
+#include "store/disk/disk_stores.hpp"
 #include "store/disk/set_aside.hpp"
 
 namespace fairlead::app {
@@ -31,6 +33,10 @@ class node_notes {
   status keep_others(const std::vector<std::uint32_t>& shards);
   /// By shard. What cannot be read is not there.
   v1::OthersNote others() const;
+
+  /// The journal has been written so far. At its opening, with `opened`, it has to be longer than it was before. Errors: corrupt, it is an older
+  /// copy; disk; wrong_state, the file is not what was written.
+  status note_written(const store::disk_stores::journal_end& now, bool opened);
 
   /// `folders`: of the node's stores.
   status note_damage(const error& why, const std::vector<std::string>& folders);

@@ -186,6 +186,8 @@ struct node_runtime::state {
     // All are looked at before one is changed.
     for (std::size_t i = 0; i < stores->size(); ++i)
       if (auto fits = check_replica(stores->at(i), config, config.shards_here[i]); !fits.ok()) return fits;
+    if (holds_with_others())
+      if (auto latest = notes->note_written(stores->end_of_journal(), true); !latest.ok()) return latest;
     std::vector<std::uint32_t> held_with_others;
     for (std::size_t i = 0; i < stores->size(); ++i) {
       auto& store = stores->at(i);
@@ -229,6 +231,12 @@ struct node_runtime::state {
     };
     stores->begin_applying([this](const error& why) { die(why); }, note, [](const error& why) { std::_Exit(exit_code_of(why.code)); });
     return nothing{};
+  }
+
+  bool holds_with_others() const {
+    for (std::size_t i = 0; i < stores->size(); ++i)
+      if (is_of_several(stores->at(i), config)) return true;
+    return false;
   }
 
   std::vector<node_tree::shard_part> shard_parts(const v1::Hello& who) {
@@ -392,6 +400,8 @@ struct node_runtime::state {
     seats.clear();
     if (const auto closed = stores->close(); !closed.ok())
       log->on_note(note_level::warning, "journal", "the journal was not closed: " + in_one_line(closed.failure()));
+    else if (const auto noted = holds_with_others() ? notes->note_written(stores->end_of_journal(), false) : status(nothing{}); !noted.ok())
+      log->on_note(note_level::warning, "journal", in_one_line(noted.failure()));
     stores.reset();
   }
 

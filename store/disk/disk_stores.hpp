@@ -54,6 +54,13 @@ class disk_stores {
   /// and the next opening goes on.
   status close();
 
+  /// How far the journal was written.
+  struct journal_end {
+    journal_id id;
+    std::uint64_t group = 0;
+  };
+  journal_end end_of_journal() const { return {joined_->log().id(), joined_->log().last_group()}; }
+
   /// From any thread.
   void describe(std::size_t place, v1::StoreStatus& out) const;
 

@@ -232,6 +232,7 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
   last_was_empty_ = nothing_new;
   const std::lock_guard lock(guard_);
   ++usage_.groups;
+  last_group_ = group;
   usage_.written_bytes += bytes;
   if (fresh) {
     // The checkpoint that does not need them is durable now.
@@ -393,6 +394,11 @@ journal::end_of_log journal::log_end(std::uint16_t shard) const {
   const std::lock_guard lock(guard_);
   const auto found = standings_.find(shard);
   return found == standings_.end() ? end_of_log{} : end_of_log{found->second.last_index(), found->second.last_term()};
+}
+
+std::uint64_t journal::last_group() const {
+  const std::lock_guard lock(guard_);
+  return last_group_;
 }
 
 std::size_t journal::used_percent() const {

@@ -84,6 +84,8 @@ class journal {
   void end_staging() { pool_.end_staging(); }
 
   const journal_id& id() const noexcept { return id_; }
+  /// Groups are numbered from 1 over all openings. The opening is one, too.
+  std::uint64_t last_group() const;
   std::uint64_t segment_bytes() const noexcept { return options_.segment_bytes; }
   /// The greatest sum of `record_bytes` that one append takes.
   std::size_t max_append_bytes() const noexcept { return max_append_bytes_; }
@@ -149,6 +151,7 @@ class journal {
   std::map<std::uint16_t, log_standing> standings_;
   std::deque<used_segment> used_;
   journal_usage usage_;
+  std::uint64_t last_group_ = 0;  // that is durable
   bool crowded_ = false;
   bool waits_ = false;
   bool closing_ = false;

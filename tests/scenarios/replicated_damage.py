@@ -18,6 +18,7 @@ from harness import expect, fairlead, wait_until
 from replicated_load import load
 from replicated_nodes import NAMES
 
+TELLERS = ("its own note", "the one that leads")  # of an older copy of a store
 SET_ASIDE = "are set aside"  # in the log of the node
 STEPS = ("rebuild.agreed", "rebuild.part=crash:kill@1", "rebuild.part=crash:kill@2", "rebuild.part=crash:kill@3", "rebuild.aside", "rebuild.made", "rebuild.ending")
 
@@ -26,6 +27,7 @@ def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--flips", type=int, default=4)
     parser.add_argument("--kills", type=int, default=2)
+    parser.add_argument("--copies", type=int, default=len(TELLERS), help="older ones of a store")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--keep", help="leave everything in this folder")
     options = parser.parse_args()
@@ -42,6 +44,9 @@ def run():
         for step in dice.sample(STEPS, min(options.kills, len(STEPS))):
             working.wait_for_work(f"a kill at {step}")
             is_killed_meanwhile(working, dice.choice(NAMES), step)
+        working.wait_for_work("an older copy of a store")
+        for told_by in dice.sample(TELLERS, min(options.copies, len(TELLERS))):
+            gets_an_older_copy(working, told_by, dice)
         working.wait_for_work("damage while the others are down")
         keeps_its_store_while_others_may_need_it(working, dice.choice(NAMES))
         working.finish()
@@ -116,6 +121,40 @@ def is_killed_meanwhile(working, name, step):
     print(f"{name} was killed at {step}, and went on at its next start", flush=True)
 
 
+def gets_an_older_copy(working, told_by, dice):
+    """The node has noted how far it has written, and the one that leads knows what the replica has confirmed to it. So the copy takes part no more, and
+    the node gets the shard from the others."""
+    whole = working.nodes
+    name = dice.choice([one for one in NAMES if one != whole.leader()])
+    node, folder = whole.nodes[name], whole.folder / name
+    copied = ("data.mdb", "journal")  # the file `node` is in a folder of its own, or in no copy
+    node.end()
+    copy = folder.with_name(name + "-copy")
+    copy.mkdir()
+    for one in copied:
+        (shutil.copytree if (folder / one).is_dir() else shutil.copy2)(folder / one, copy / one)
+    whole.launch_until_it_says(name, "follows", working.look)
+    wait_until(lambda: working.look() or whole.whole(), 60, f"{name} follows before its older copy is put back", every=0.1)
+    working.wait_for_work("what the copy lacks")
+    node.end()
+    for one in copied:
+        shutil.rmtree(folder / one) if (folder / one).is_dir() else (folder / one).unlink()
+        shutil.move(copy / one, folder / one)
+    copy.rmdir()
+    before = len(node.log.read_bytes())
+    if told_by != "its own note":
+        (folder / "written").unlink()
+        node.launch()
+        wait_until(lambda: working.look() or node.process.poll() is not None, 60, f"{name} ends with an older copy of its store", every=0.05)
+        said = said_since(node, before)
+        expect(node.process.returncode == 5 and "is an older copy" in said, f"{name} ended with {node.process.returncode} with an older copy: {said[-900:]}")
+    whole.launch_until_it_says(name, SET_ASIDE, working.look)
+    wait_until(lambda: working.look() or whole.whole(), 60, f"{name} votes again with a new store in place of an older copy", every=0.1)
+    expect("an older copy" in said_since(node, before), f"{name} does not say why it has set its store aside: {said_since(node, before)[-900:]}")
+    forget_set_aside(name, folder)
+    print(f"{name} had an older copy of its store, as {told_by} says, and set it aside", flush=True)
+
+
 def keeps_its_store_while_others_may_need_it(working, name):
     whole = working.nodes
     node, folder = whole.nodes[name], whole.folder / name
@@ -134,7 +173,7 @@ def keeps_its_store_while_others_may_need_it(working, name):
     node.process.terminate()
     wait_until(lambda: working.look() or node.process.poll() is not None, 30, f"{name} ends while it waits", every=0.1)
     expect(node.process.returncode == 0, f"{name} ended with {node.process.returncode} while it waited")
-    waits()
+    node.launch()
     for other in whole.nodes.values():
         if other is not node:
             other.launch()

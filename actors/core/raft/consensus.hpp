@@ -128,6 +128,8 @@ class consensus {
   std::int64_t majority_contact_ms() const;
   /// Set for ever once something has happened that no sound replica can cause. From then on this one says and does nothing.
   const std::string& quarantined() const { return quarantined_; }
+  /// The reason is its store: that is an older copy of what this replica has had (R14). With a new store and another id it could take part.
+  bool went_back() const { return went_back_; }
 
   /// What the leader's clock showed in its last message since this start, and when that came: a successor counts leases from there (rule S14).
   struct heard_stamp {
@@ -224,6 +226,7 @@ class consensus {
   log_index commit_;
   log_index given_out_;
   std::string quarantined_;
+  bool went_back_ = false;
   heard_stamp heard_;
 
   // Without a leader.

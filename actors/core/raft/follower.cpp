@@ -45,6 +45,10 @@ void consensus::answer(const message& from, const append& what) {
 
 void consensus::answer(const message& from, const heartbeat& what) {
   if (!obey(from)) return;
+  if (what.went_back) {
+    went_back_ = true;
+    return quarantine("it lacks entries that it had confirmed: its store is an older copy");
+  }
   heard(what.stamp_ms);
   commit_to(std::min(what.commit, log_.last_index()));
   // Says that this term is durable here, and so that a majority of such answers leaves none for a later one.

@@ -237,7 +237,7 @@ void consensus::end_round() {
 void consensus::send_heartbeats() {
   last_beat_ms_ = now_.boot_ms;
   for (auto& [id, of] : others_)
-    send(id, term_, heartbeat{of.went_back ? 0 : std::min(of.match, commit_), round_, now_.shard_ms}, hard_position_);
+    send(id, term_, heartbeat{of.went_back ? 0 : std::min(of.match, commit_), round_, now_.shard_ms, of.went_back}, hard_position_);
 }
 
 }  // namespace fairlead::raft

@@ -47,6 +47,7 @@ struct heartbeat {
   log_index commit = 0;  // never above what the receiver is known to have
   std::uint64_t round = 0;
   std::int64_t stamp_ms = 0;  // what the leader's clock shows; it falls when that is set back
+  bool went_back = false;     // the receiver lacks what it had confirmed to this leader
 };
 struct heartbeat_reply {
   std::uint64_t round = 0;

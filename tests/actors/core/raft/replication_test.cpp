@@ -251,6 +251,26 @@ TEST(replication, a_replica_that_has_lost_what_it_confirmed_is_not_counted_any_m
   EXPECT_EQ(three.core(1).commit_index(), 12U);
 }
 
+TEST(replication, a_replica_that_has_lost_what_it_confirmed_takes_part_no_more_once_it_is_told) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.settle();
+  three.start(3, {{three.core(1).term(), 0}, {10, 1, three_voters}, {}, 10});
+  EXPECT_FALSE(three.core(3).went_back());
+  three.propose_text(1, "more");
+  three.settle();
+  ASSERT_TRUE(three.core(1).others().at(3).went_back);
+  three.pass(1, 2 * group::heartbeat_ms);
+  three.settle();
+  EXPECT_TRUE(three.core(3).went_back());
+  EXPECT_EQ(three.core(3).quarantined(), "it lacks entries that it had confirmed: its store is an older copy");
+  // Neither does it vote.
+  three.wire.clear();
+  three.step(3, received{{2, 3, three.core(1).term() + 1, vote_request{false, true, 100, three.core(1).term()}}});
+  EXPECT_TRUE(three.wire.empty());
+}
+
 TEST(replication, a_replica_that_has_lost_what_it_confirmed_is_told_no_commits) {
   group three{three_voters};
   three.elect(1);
