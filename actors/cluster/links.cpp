@@ -256,7 +256,7 @@ void links::accept(const v1::Hello& you, gateway_token gateway) {
   // An entry may be dropped: connected nodes are compared by their current Hello, and the others are few, except under abuse.
   if (memory_.seen.size() >= max_seen && memory_.seen.count(you.node_id()) == 0) memory_.seen.erase(memory_.seen.begin());
   auto& seen = memory_.seen[you.node_id()];
-  seen = std::max(seen, you.incarnation());
+  if (you.incarnation() >= seen.incarnation) seen = {you.incarnation(), you.run_id()};
   learn_name(you);
   learn_total(you.shard_count());
   update_routes();

@@ -55,7 +55,7 @@ class links_port {
 /// State that survives a crash of the links and their restart.
 struct links_memory {
   std::map<std::uint32_t, v1::ShardClaim> claims;             // of this node's shards
-  std::map<std::string, std::uint64_t> seen;                  // by node_id: highest incarnation
+  std::map<std::string, core::seen_process> seen;             // by node_id: that of the highest incarnation
   std::map<std::string, std::string> names;                   // by node name: the node_id last connected under it
   std::map<std::uint32_t, v1::Lineage> lineages;              // by shard: what counts most of all that was heard
   std::map<std::uint32_t, std::vector<std::string>> holders;  // by shard that is held here: the addresses of the others

@@ -83,6 +83,25 @@ hello_judgement copied_folder(const v1::Hello& you, const v1::Hello& other) {
                  "Stop one of them; start a new node with an empty data folder and a different name");
 }
 
+/// Each process of a node counts on from its data folder, so an older copy of that gives an incarnation once more.
+status check_latest(const v1::Hello& you, const hello_view& known) {
+  const auto seen = known.seen.find(you.node_id());
+  if (seen == known.seen.end()) return nothing{};
+  const auto& [incarnation, run_id] = seen->second;
+  const auto is_seen = [&](const v1::Hello* one) { return one->node_id() == you.node_id() && one->incarnation() == you.incarnation(); };
+  const bool runs_twice = std::any_of(known.connected.begin(), known.connected.end(), is_seen);
+  const bool again = you.incarnation() == incarnation && you.run_id() != run_id && !runs_twice;
+  if (you.incarnation() >= incarnation && !again) return nothing{};
+  return error{
+      v1::ERROR_CODE_CONFLICT,
+      "node " + you.node() + " shows incarnation " + std::to_string(you.incarnation()) + ", but " +
+          (again ? "another process with that incarnation" : "its incarnation " + std::to_string(incarnation)) +
+          " was connected before: its data folder is an older copy",
+      "Use the latest data folder of the node. If that is lost and this folder is from a backup: stop the node, run fairlead restore "
+      "STORE for the store of each of its shards, remove the file `node` from the data folder, and run fairlead node forget " +
+          you.node()};
+}
+
 /// As compare(). But of one lineage a claim of several nodes counts more: one alone is of a copy from before others could join.
 lineage_order order_of(const v1::Lineage& one, const v1::Lineage& other) {
   const auto out = compare(one, other);
@@ -160,13 +179,7 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
     return refused("node " + you.node() + " has a cluster with " + std::to_string(you.shard_count()) + " shards, node " + me.node() + " " +
                        std::to_string(known.shard_count),
                    "The number of shards of a cluster cannot change: correct shards.count in the node file");
-  if (const auto seen = known.seen.find(you.node_id()); seen != known.seen.end() && you.incarnation() < seen->second)
-    return refused(
-        "node " + you.node() + " shows incarnation " + std::to_string(you.incarnation()) + ", but its incarnation " +
-            std::to_string(seen->second) + " was connected before: its data folder is an older copy",
-        "Use the latest data folder of the node. If that is lost and this folder is from a backup: stop the node, run fairlead restore "
-        "STORE for the store of each of its shards, remove the file `node` from the data folder, and run fairlead node forget " +
-            you.node());
+  if (auto latest = check_latest(you, known); !latest.ok()) return refused(latest.failure().sentence, latest.failure().remedy);
   for (const auto& claim : you.shards()) {
     const auto latest = known.lineages.find(claim.shard());
     if (latest == known.lineages.end()) continue;

@@ -17,11 +17,17 @@ namespace fairlead::core {
 inline constexpr std::uint32_t protocol_version = 2;
 inline constexpr std::uint32_t least_protocol_version = 2;
 
+/// A process of a node.
+struct seen_process {
+  std::uint64_t incarnation = 0;
+  std::string run_id;
+};
+
 struct hello_view {
-  const v1::Hello& me;                               // with the shards that are up here
-  std::uint32_t shard_count = 0;                     // of the cluster; 0: not known yet
-  std::vector<const v1::Hello*> connected;           // other nodes
-  const std::map<std::string, std::uint64_t>& seen;  // by node_id: the highest incarnation ever connected
+  const v1::Hello& me;                              // with the shards that are up here
+  std::uint32_t shard_count = 0;                    // of the cluster; 0: not known yet
+  std::vector<const v1::Hello*> connected;          // other nodes
+  const std::map<std::string, seen_process>& seen;  // by node_id: that of the highest incarnation ever connected
   const std::map<std::uint32_t, v1::Lineage>&
       lineages;                                     // by shard: the one that counts most of all that were ever claimed, here or elsewhere
   const std::map<std::string, std::string>& names;  // by node name: the node_id last connected under it, unless forgotten

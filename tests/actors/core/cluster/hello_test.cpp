@@ -33,7 +33,7 @@ v1::Hello node_named(const std::string& name, const std::vector<std::uint32_t>& 
 struct desk {
   v1::Hello me = node_named("a", {0});
   std::vector<v1::Hello> connected;
-  std::map<std::string, std::uint64_t> seen;
+  std::map<std::string, seen_process> seen;
   std::map<std::uint32_t, v1::Lineage> lineages;
   std::map<std::string, std::string> names;
   std::uint32_t shard_count = 4;
@@ -154,7 +154,7 @@ TEST(hello, two_processes_of_one_incarnation_are_refused_while_the_first_is_conn
 TEST(hello, a_higher_incarnation_takes_the_place_of_the_earlier_process_also_under_a_new_name) {
   desk d;
   d.connected = {node_named("b", {1})};
-  d.seen["id-b"] = 7;
+  d.seen["id-b"] = {7, "run-b"};
   auto restarted = node_named("b", {1});
   restarted.set_incarnation(8);
   restarted.set_run_id("next");
@@ -166,12 +166,15 @@ TEST(hello, a_higher_incarnation_takes_the_place_of_the_earlier_process_also_und
 
 TEST(hello, an_incarnation_below_one_that_was_seen_is_refused_also_when_nobody_is_connected) {
   desk d;
-  d.seen["id-b"] = 8;
+  d.seen["id-b"] = {8, "next"};
   EXPECT_EQ(d.refusal(node_named("b")),
             "node b shows incarnation 7, but its incarnation 8 was connected before: its data folder is an older copy");
   EXPECT_NE(d.judge(node_named("b")).why.remedy.find("run fairlead node forget b"), std::string::npos);
-  d.seen["id-b"] = 7;
+  d.seen["id-b"] = {7, "run-b"};
   EXPECT_EQ(d.judge(node_named("b")).verdict, hello_verdict::join);
+  d.seen["id-b"] = {7, "run of before"};
+  EXPECT_EQ(d.refusal(node_named("b")),
+            "node b shows incarnation 7, but another process with that incarnation was connected before: its data folder is an older copy");
 }
 
 v1::Lineage lineage(std::int64_t made_unix_ms, std::uint64_t bits = 1) {
