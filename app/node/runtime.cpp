@@ -75,6 +75,8 @@ struct node_runtime::state {
   std::unique_ptr<node_identity> identity;
   std::shared_ptr<node_notes> notes;
   std::once_flag end_limited;
+  std::mutex damage_told;
+  std::string last_damage;  // that a reader has met, as it was told
   std::string waits_for;  // why the start has to wait, as it was told last
   // As of the start, for any thread.
   std::vector<std::uint32_t> held;
@@ -112,6 +114,16 @@ struct node_runtime::state {
     std::call_once(end_limited, [&] {
       if (parts.on_ending) parts.on_ending(code);
     });
+  }
+
+  /// A reader has met damage. Other nodes can give this one the shard. Without them what is not damaged is served on.
+  void met_damage(const error& why) {
+    {
+      const std::lock_guard lock{damage_told};
+      if (std::exchange(last_damage, why.sentence) == why.sentence) return;
+    }
+    if (others_hold_all(notes->others(), held)) die(why);
+    log->on_note(note_level::error, "store", in_one_line(why));
   }
 
   /// Everything has been stopped: only the process is left to end.
@@ -229,6 +241,7 @@ struct node_runtime::state {
     const auto note = [this](bool warning, const std::string& sentence) {
       log->on_note(warning ? note_level::warning : note_level::info, "journal", sentence);
     };
+    stores->on_damage([this](const error& why) { met_damage(why); });
     stores->begin_applying([this](const error& why) { die(why); }, note, [](const error& why) { std::_Exit(exit_code_of(why.code)); });
     return nothing{};
   }

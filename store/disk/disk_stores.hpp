@@ -48,6 +48,10 @@ class disk_stores {
   /// False: the journal's writes go through the page cache.
   bool direct() const noexcept { return direct_; }
 
+  /// Tells of damage of a store that a read meets, on its thread. Before anybody else reads.
+  void on_damage(const std::function<void(const error&)>& told) {
+    for (const auto& one : tables_) one->on_damage(told);
+  }
   /// From now on what is committed is applied in the background. What is called is said at the applier.
   void begin_applying(applier::fatal on_fatal, applier::note on_note, applier::fatal on_hung);
   /// Applies everything and ends the journal cleanly. Nothing may be committed meanwhile or afterwards. Without it everything stays durable,

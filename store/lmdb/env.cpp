@@ -240,6 +240,7 @@ error env::failure(int rc, const char* doing) const {
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:
     case MDB_PANIC:
+    case MDB_BAD_TXN:  // an error of an earlier call is never gone over: LMDB has met a page that it cannot use, and has not said so then
       return {v1::ERROR_CODE_CORRUPT, sentence + mdb_strerror(rc) + ".",
               "Stop the node, run `fairlead store check` and restore the store from a backup."};
     case EACCES:
@@ -251,7 +252,6 @@ error env::failure(int rc, const char* doing) const {
       return {v1::ERROR_CODE_DISK, sentence + mdb_strerror(rc) + ".",
               "Lower the store's max_size or raise the limit on address space (ulimit -v)."};
     case MDB_BAD_VALSIZE:
-    case MDB_BAD_TXN:
     case MDB_BAD_DBI: return {v1::ERROR_CODE_INTERNAL, sentence + mdb_strerror(rc) + ".", "This is a bug; report it."};
     case MDB_READERS_FULL:
       return {v1::ERROR_CODE_OVERLOADED, sentence + mdb_strerror(rc) + ".", "Try again when fewer reads are in progress."};

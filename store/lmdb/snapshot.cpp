@@ -6,19 +6,23 @@
 
 namespace fairlead::store {
 
+error lmdb_snapshot::told(error why) const {
+  if (why.code == v1::ERROR_CODE_CORRUPT && on_damage_ != nullptr && *on_damage_) (*on_damage_)(why);
+  return why;
+}
+
 result<std::optional<std::string_view>> lmdb_snapshot::get(table where, std::string_view key) const {
   auto stored = txn_.get(where, key);
-  if (!stored || !stored->has_value()) return stored;
+  if (!stored) return told(stored.failure());
+  if (!stored->has_value()) return stored;
   auto payload = verified_payload(where, key, **stored);
-  if (!payload) return damaged_value(where, key);
+  if (!payload) return told(damaged_value(where, key));
   return payload;
 }
 
-namespace {
-
 /// Verifies each value before the caller sees it; the first damaged one ends the scan.
 template <class Scan>
-status scan_verified(table where, const snapshot::visitor& visit, Scan&& scan) {
+status lmdb_snapshot::scan_verified(table where, const visitor& visit, Scan&& scan) const {
   std::optional<error> damage;
   auto done = scan([&](std::string_view key, std::string_view stored) {
     auto payload = verified_payload(where, key, stored);
@@ -26,11 +30,9 @@ status scan_verified(table where, const snapshot::visitor& visit, Scan&& scan) {
     damage = damaged_value(where, key);
     return false;
   });
-  if (damage) return *damage;
-  return done;
+  if (damage) return told(*damage);
+  return done.ok() ? done : status(told(done.failure()));
 }
-
-}  // namespace
 
 status lmdb_snapshot::scan(table where, std::string_view from, std::string_view to, const visitor& visit) const {
   return scan_verified(where, visit, [&](const visitor& inner) { return txn_.scan(where, from, to, inner); });

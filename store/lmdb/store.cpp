@@ -183,7 +183,7 @@ std::shared_ptr<env> lmdb_store::current() const {
   return env_;
 }
 
-std::unique_ptr<snapshot> lmdb_store::read() const { return std::make_unique<lmdb_snapshot>(current()->read()); }
+std::unique_ptr<snapshot> lmdb_store::read() const { return std::make_unique<lmdb_snapshot>(current()->read(), &on_damage_); }
 
 usage lmdb_store::get_usage() const {
   const auto now_in = current();

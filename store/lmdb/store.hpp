@@ -38,6 +38,9 @@ class lmdb_store final : public restorable, public tables {
   /// the store.
   void on_other_file(std::function<void(const std::string& directory)> told) { on_other_file_ = std::move(told); }
 
+  /// Tells of damage that a read meets, on its thread. Set before others read.
+  void on_damage(std::function<void(const error&)> told) { on_damage_ = std::move(told); }
+
   const std::string& directory() const noexcept { return directory_; }
   /// Sequence of the last committed batch, and transactions committed since the opening. From any thread.
   std::uint64_t sequence() const noexcept { return sequence_.load(std::memory_order_relaxed); }
@@ -61,6 +64,7 @@ class lmdb_store final : public restorable, public tables {
   const std::string directory_;
   const std::uint64_t max_size_bytes_;
   std::function<void(const std::string& directory)> on_other_file_;
+  std::function<void(const error&)> on_damage_;
   mutable std::mutex env_guard_;  // covers the pointer; who writes has commit_guard_, too
   std::shared_ptr<env> env_;
   std::mutex commit_guard_;

@@ -382,11 +382,19 @@ TEST_F(lmdb, a_value_changed_on_the_disk_is_named) {
   file.close();
   ASSERT_GE(changed, 1);
   auto it = open();
+  std::vector<std::string> told;
+  it->on_damage([&](const error& why) { told.push_back(why.sentence); });
   const auto now = it->read();
+  ASSERT_TRUE(now->get(table::task, keys::task(1, 41)).ok());
+  EXPECT_TRUE(told.empty());
   const auto damaged = now->get(table::task, keys::task(1, 42));
   ASSERT_FALSE(damaged.ok());
   EXPECT_EQ(damaged.failure().code, v1::ERROR_CODE_CORRUPT);
   EXPECT_TRUE(says(damaged.failure(), "task 42")) << damaged.failure().sentence;
+  const auto none = [](std::string_view, std::string_view) { return true; };
+  EXPECT_FALSE(now->scan(table::task, {}, {}, none).ok());
+  EXPECT_FALSE(now->scan_reverse(table::task, {}, {}, none).ok());
+  EXPECT_EQ(told, std::vector<std::string>(3, damaged.failure().sentence));
 }
 
 }  // namespace
