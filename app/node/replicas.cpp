@@ -6,7 +6,10 @@
 #include "actors/core/cluster/shard_nodes.hpp"
 #include "actors/core/raft/types.hpp"
 #include "messages/ids.hpp"
+#include "store/disk/one_store.hpp"
 #include "store/failpoint.hpp"
+#include "store/keys.hpp"
+#include "store/meta_rows.hpp"
 #include "store/rows/node_rows.hpp"
 
 namespace fairlead::app {
@@ -113,6 +116,22 @@ status check_replica(store::journaled_store& store, const node_config& config, s
 
 bool is_of_several(const store::journaled_store& store, const node_config& config) {
   return !config.shard_nodes.empty() || store.replica() || store::nodes_in(*store.read());
+}
+
+status check_held_alone(const std::string& directory) {
+  const auto opened = store::one_store::open_tables(directory, store::one_store::access::read);
+  if (!opened || !(*opened)->replica()) return nothing{};
+  const auto now = (*opened)->read();
+  const auto row = now->get(store::table::meta, store::keys::meta(store::meta::restoring_row));
+  const bool restoring = row.ok() && *row && store::meta::decode_u64(**row).value_or(0) != 0;
+  const auto nodes = store::nodes_in(*now);
+  if (restoring || !nodes || nodes->nodes_size() < 2) return nothing{};
+  std::string names;
+  for (const auto& one : nodes->nodes()) names += (names.empty() ? "" : ", ") + one.name();
+  return error{v1::ERROR_CODE_WRONG_STATE,
+               "The shard of the store " + directory + " is held by several nodes: " + names + ".",
+               "If it is damaged, start the node: it gets the shard from the others, as it does with an empty store. If the others are lost, run "
+               "`fairlead cluster recover`."};
 }
 
 status be_first_of_several(store::journaled_store& store, const node_config& config, std::uint64_t term) {

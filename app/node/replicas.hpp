@@ -37,6 +37,9 @@ status be_as_agreed(store::journaled_store& store, const node_config& config, st
 /// journaled_store::be_replica().
 status be_first_of_several(store::journaled_store& store, const node_config& config, std::uint64_t term = 0);
 
+/// For commands that let a store go on by itself. Error: wrong_state, it is one of several copies. A store that cannot be opened has none.
+status check_held_alone(const std::string& directory);
+
 /// For a store that is made new.
 std::uint64_t new_replica_id();
 /// What this node asks the nodes that hold the shard for, so that it holds it, too, in that store.

@@ -8,6 +8,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
 #include "app/node/notes.hpp"
+#include "app/node/replicas.hpp"
 #include "messages/ids.hpp"
 #include "messages/lineage.hpp"
 #include "messages/time.hpp"
@@ -91,6 +92,7 @@ std::string report_text(const restore_command& what, const restore_report& done)
 int restore(cli_context& context, restore_command what) {
   while (what.store.size() > 1 && what.store.back() == '/') what.store.pop_back();
   if (const auto kept = check_not_given_up(what.store); !kept.ok()) return fail(kept.failure());
+  if (const auto alone = what.backup.empty() ? check_held_alone(what.store) : status(nothing{}); !alone.ok()) return fail(alone.failure());
   if (!what.backup.empty())
     if (const auto copied = copy_backup(what.backup, what.store); !copied.ok()) return fail(copied.failure());
   std::error_code failed;

@@ -5,6 +5,7 @@
 #include "app/cli/json.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/node/notes.hpp"
+#include "app/node/replicas.hpp"
 #include "store/check/check.hpp"
 #include "store/directory.hpp"
 #include "store/disk/one_store.hpp"
@@ -72,7 +73,8 @@ int settle_stores(cli_context& context, store_command what) {
   const auto directories = store::stores_in(what.path);
   if (directories.empty()) return fail(store::no_store(what.path));
   for (const auto& one : directories)
-    if (const auto kept = check_not_given_up(one); !kept.ok()) return fail(kept.failure());
+    for (const auto& checked : {check_not_given_up(one), check_held_alone(one)})
+      if (!checked.ok()) return fail(checked.failure());
   const auto done = store::settle_node(directories, what.journal, what.accept_loss);
   if (!done) return fail(done.failure());
   json_writer out;
