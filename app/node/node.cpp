@@ -3,10 +3,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -46,6 +49,15 @@ sigset_t block_signals() {
   return signals;
 }
 
+/// While the node waits for others to answer. Nothing runs yet, and each step of the start can be cut short at any moment.
+void end_on_signal(const sigset_t& signals, const std::stop_token& stop) {
+  const timespec moment{0, 100'000'000};
+  while (!stop.stop_requested()) {
+    const int signal = sigtimedwait(&signals, nullptr, &moment);
+    if (signal == SIGTERM || signal == SIGINT) std::_Exit(exit_ok);
+  }
+}
+
 }  // namespace
 
 int run_node(const node_options& options) {
@@ -67,23 +79,19 @@ int run_node(const node_options& options) {
     kill(getpid(), SIGTERM);
   };
   parts.on_ending = [limit](exit_code code) { end_within(limit, code); };
-  bool stopped = false;
-  parts.goes_on_waiting = [&manager, &signals, &stopped](const std::string& why) {
+  std::optional<std::jthread> ends_meanwhile;
+  parts.goes_on_waiting = [&](const std::string& why) {
     manager.say(why);
     // The next questions, of up to 256 shards.
     manager.extend_start(std::chrono::hours(2));
-    const timespec second{1, 0};
-    for (;;) {
-      const int signal = sigtimedwait(&signals, nullptr, &second);
-      if (signal == SIGHUP) continue;
-      stopped = signal > 0;
-      return !stopped;
-    }
+    if (!ends_meanwhile) ends_meanwhile.emplace([signals](const std::stop_token& stop) { end_on_signal(signals, stop); });
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    return true;
   };
   start_failure failure;
   const auto node = node_runtime::start(file.config, std::move(parts), failure);
+  ends_meanwhile.reset();
   if (!node) {
-    if (stopped) return exit_ok;
     complain(failure.why);
     return failure.code;
   }

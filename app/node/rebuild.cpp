@@ -109,13 +109,27 @@ result<std::vector<v1::RebuildNote::NewStore>> agreed_stores(const node_config& 
 
 /// Error: it was done less than an hour ago.
 status check_not_again(const node_config& config) {
+  std::string again;
   for (const auto& folder : folders_of(config)) {
     const auto before = store::last_set_aside(folder);
     if (before && std::filesystem::file_time_type::clock::now() - *before < least_between)
-      return error{v1::ERROR_CODE_CORRUPT, "it has done so less than an hour ago.",
-                   "Look for errors of the disk, then remove the folder set-aside in " + folder + ", and start the node again."};
+      again += (again.empty() ? "" : " and ") + store::set_aside_in(folder);
   }
-  return nothing{};
+  if (again.empty()) return nothing{};
+  return error{v1::ERROR_CODE_CORRUPT, "it has done so less than an hour ago.",
+               "Look for errors of the disk, then remove " + again + ", and start the node again."};
+}
+
+/// No command works on the stores meanwhile.
+result<std::vector<store::directory_lock>> lock_all(const node_config& config) {
+  std::vector<store::directory_lock> out;
+  for (const auto& directory : folders_of(config)) {
+    if (auto there = store::prepare_directory(directory, false); !there.ok()) return there.failure();
+    auto lock = store::directory_lock::take(directory, false);
+    if (!lock) return lock.failure();
+    out.push_back(std::move(*lock));
+  }
+  return out;
 }
 
 }  // namespace
@@ -139,6 +153,8 @@ bool others_hold_all(const v1::OthersNote& noted, const std::vector<std::uint32_
 result<v1::RebuildNote> agree_to_rebuild(const node_config& config, node_notes& notes, const error& why, const rebuild_patience& patience) {
   const auto known = notes.others();
   if (config.shard_nodes.empty() && !others_hold_all(known, config.shards_here)) return why;
+  const auto locks = lock_all(config);
+  if (!locks) return locks.failure();
   if (auto first = patience.at_once ? status(nothing{}) : check_not_again(config); !first.ok()) return prevented(why, first.failure());
   auto stores = agreed_stores(config, known, patience.answer_within);
   while (!stores) {
@@ -178,13 +194,8 @@ status set_stores_aside(const node_config& config, const node_notes& notes, cons
                    notes.path("rebuilding") + ".");
     return why;
   };
-  std::vector<store::directory_lock> locks;
-  for (const auto& directory : folders_of(config)) {
-    if (auto there = store::prepare_directory(directory, false); !there.ok()) return failed(there.failure());
-    auto lock = store::directory_lock::take(directory, false);
-    if (!lock) return failed(lock.failure());
-    locks.push_back(std::move(*lock));
-  }
+  const auto locks = lock_all(config);
+  if (!locks) return failed(locks.failure());
   for (const auto& part : how.parts()) {
     if (store::failpoint("rebuild.part")) return store::failpoint_error("rebuild.part");
     if (auto aside = store::set_aside(part_of(part)); !aside.ok()) return failed(aside.failure());

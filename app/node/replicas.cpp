@@ -128,10 +128,10 @@ status check_held_alone(const std::string& directory) {
   if (restoring || !nodes || nodes->nodes_size() < 2) return nothing{};
   std::string names;
   for (const auto& one : nodes->nodes()) names += (names.empty() ? "" : ", ") + one.name();
-  return error{v1::ERROR_CODE_WRONG_STATE,
-               "The shard of the store " + directory + " is held by several nodes: " + names + ".",
-               "If it is damaged, start the node: it gets the shard from the others, as it does with an empty store. If the others are lost, run "
-               "`fairlead cluster recover`."};
+  return error{
+      v1::ERROR_CODE_WRONG_STATE, "The shard of the store " + directory + " is held by several nodes: " + names + ".",
+      "If it is damaged, start the node: it gets the shard from the others, as it does with an empty store. If the others are lost, run "
+      "`fairlead cluster recover`."};
 }
 
 status be_first_of_several(store::journaled_store& store, const node_config& config, std::uint64_t term) {

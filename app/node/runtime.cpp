@@ -158,6 +158,7 @@ struct node_runtime::state {
     if (opened.ok() || opened.failure().code != v1::ERROR_CODE_CORRUPT) return opened;
     const auto damage = opened.failure();
     close_damaged(who);
+    log->on_note(note_level::warning, "replica", "its stores are damaged; it asks the other nodes for their shards: " + damage.sentence);
     if (parts.goes_on_waiting) (void)parts.goes_on_waiting("its stores are damaged; it asks the other nodes for their shards");
     const auto waits = [this](const error& why) { return goes_on_waiting(why); };
     const auto agreed = agree_to_rebuild(config, *notes, damage, {.goes_on = waits, .at_once = begun->has_value()});
@@ -173,8 +174,9 @@ struct node_runtime::state {
 
   bool goes_on_waiting(const error& why) {
     if (!parts.goes_on_waiting) return false;
-    if (std::exchange(waits_for, why.sentence) != why.sentence) log->on_note(note_level::warning, "replica", in_one_line(why));
-    return parts.goes_on_waiting(in_one_line(why));
+    const auto words = "it asks again every second: " + in_one_line(why);
+    if (std::exchange(waits_for, why.sentence) != why.sentence) log->on_note(note_level::warning, "replica", words);
+    return parts.goes_on_waiting(words);
   }
 
   /// New stores take the places of damaged ones.

@@ -104,13 +104,10 @@ result<v1::ShardNodes> after_request(const v1::ShardNodes& now, const v1::ShardN
 
 result<v1::ShardNodes> with_format(const v1::ShardNodes& now, std::uint32_t format,
                                    const std::function<const v1::ReplicaHello*(const std::string& node)>& hello) {
-  if (format_of(now) >= format) return now;
   for (const auto& one : now.nodes()) {
     const auto* const said = hello(one.name());
     if (said == nullptr)
-      return error{v1::ERROR_CODE_WRONG_STATE,
-                   "Node " + one.name() + " is not connected, so nobody knows whether it has a release that knows format " +
-                       std::to_string(format) + ".",
+      return error{v1::ERROR_CODE_WRONG_STATE, "Node " + one.name() + " is not connected, so nobody knows which release it has.",
                    "Start it with the new release, or take the shard away from it: fairlead cluster leave."};
     if (reads(*said) < format)
       return error{v1::ERROR_CODE_WRONG_STATE,
@@ -118,6 +115,7 @@ result<v1::ShardNodes> with_format(const v1::ShardNodes& now, std::uint32_t form
                        (said->release().empty() ? "." : ": it has release " + said->release() + "."),
                    "Start it with the new release."};
   }
+  if (format_of(now) >= format) return now;
   auto out = now;
   out.set_format(format);
   out.set_version(now.version() + 1);

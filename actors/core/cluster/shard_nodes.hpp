@@ -42,7 +42,7 @@ std::optional<v1::ShardNodes> brought_up_to_date(const v1::ShardNodes& now,
                                                  const std::function<std::uint64_t(const std::string& node)>& met,
                                                  const std::vector<std::uint64_t>& members);
 
-/// The list with that format, under the next version, or the same list if it has it. Error: wrong_state, a node does not know the format, or is not
+/// The list with that format, under the next version, or the same list if it has it already. Error: wrong_state, a node does not know the format, or is not
 /// connected. `hello`: of a node that is connected, else null.
 result<v1::ShardNodes> with_format(const v1::ShardNodes& now, std::uint32_t format,
                                    const std::function<const v1::ReplicaHello*(const std::string& node)>& hello);

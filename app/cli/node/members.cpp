@@ -198,11 +198,12 @@ int leave(cli_context& context, const member_words& words) {
 struct format_line {
   std::uint32_t shard = 0;
   std::uint32_t format = 1;
-  std::uint32_t next = 1;    // the latest that its leader knows
+  std::uint32_t next = 1;    // the latest that a node of it knows
+  bool has_risen = false;    // now
   std::optional<error> why;  // it cannot be written in that
 };
 
-void tell(cli_context& context, const std::vector<format_line>& shards, bool is_done) {
+void tell(cli_context& context, const std::vector<format_line>& shards) {
   if (context.json) {
     json_writer out;
     out.begin_object().key("shards").begin_array();
@@ -212,7 +213,7 @@ void tell(cli_context& context, const std::vector<format_line>& shards, bool is_
     }
     return print(context, out.end_array().end_object().text() + "\n");
   }
-  std::string out;
+  std::string out = shards.empty() ? "No shard is held by several nodes: there is nothing to finish.\n" : "";
   bool can_rise = false;
   for (const auto& one : shards) {
     out += "Shard " + std::to_string(one.shard) + " is written in format " + std::to_string(one.format);
@@ -222,7 +223,7 @@ void tell(cli_context& context, const std::vector<format_line>& shards, bool is_
     else if (one.next > one.format)
       out += ", and all its nodes know format " + std::to_string(one.next) + ".\n";
     else
-      out += is_done ? ".\n" : ", the latest that its leader knows.\n";
+      out += one.has_risen ? " from now on.\n" : ", the latest that its nodes know.\n";
   }
   if (can_rise) out += "Run `fairlead cluster upgrade --finish` once you will not go back to the former release.\n";
   print(context, out);
@@ -260,17 +261,16 @@ int upgrade(cli_context& context, const member_words& words, bool finish) {
     auto& line = shards.emplace_back();
     line.shard = shard.shard();
     line.format = std::max((finish && next ? *next : *now).format(), 1U);
+    line.has_risen = line.format > std::max(now->format(), 1U);
     line.next = next ? std::max(next->format(), 1U) : line.format;
     if (!next) line.why = next.failure();
   }
   // What is done stays done, and is told.
   if (failed) {
-    if (!shards.empty()) tell(context, shards, finish);
+    if (!shards.empty()) tell(context, shards);
     return fail(*failed);
   }
-  if (shards.empty())
-    return fail({v1::ERROR_CODE_NOT_FOUND, "No shard is held by several nodes.", "A shard on one node needs no such step"});
-  tell(context, shards, finish);
+  tell(context, shards);
   const auto waits = [](const auto& one) { return one.why.has_value(); };
   if (context.code == exit_ok && std::any_of(shards.begin(), shards.end(), waits)) context.code = exit_failed;
   return context.code;
