@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -37,6 +39,13 @@ class temporary_directory {
  private:
   std::string path_;
 };
+
+inline void write_text(const std::string& path, const std::string& text) { std::ofstream{path, std::ios::trunc} << text; }
+inline std::string text_of(const std::string& path) {
+  std::ostringstream out;
+  out << std::ifstream{path}.rdbuf();
+  return out.str();
+}
 
 inline v1::WorkflowDefinition order_definition() {
   v1::WorkflowDefinition out;

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "app/node/replicas.hpp"
 #include "store/failpoint.hpp"
@@ -17,13 +15,6 @@ namespace fairlead::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-void write(const std::string& path, const std::string& text) { std::ofstream{path, std::ios::trunc} << text; }
-std::string text_of(const std::string& path) {
-  std::ostringstream out;
-  out << std::ifstream{path}.rdbuf();
-  return out.str();
-}
 
 v1::ReplicaHello hello(std::uint32_t shard, std::initializer_list<std::string> names) {
   v1::ReplicaHello out;
@@ -130,7 +121,7 @@ TEST_F(rebuild_test, of_two_notes_of_other_nodes_that_come_in_the_wrong_order_th
 
 TEST_F(rebuild_test, damage_is_noted_of_these_files_and_is_void_once_another_takes_the_place_of_one) {
   EXPECT_FALSE(*notes.damage(here));
-  write(place / "data.mdb", "damaged");
+  store::testing::write_text(place / "data.mdb", "damaged");
   ASSERT_TRUE(notes.note_damage(damage, here).ok());
   ASSERT_TRUE(*notes.damage(here));
   EXPECT_EQ((*notes.damage(here))->sentence, damage.sentence);
@@ -139,25 +130,25 @@ TEST_F(rebuild_test, damage_is_noted_of_these_files_and_is_void_once_another_tak
   EXPECT_TRUE(check_not_given_up(place / "shard-3").ok());
   fs::rename(place / "data.mdb", place / "kept");
   EXPECT_FALSE(*notes.damage(here)) << "it is not there";
-  write(place / "data.mdb", "restored");
+  store::testing::write_text(place / "data.mdb", "restored");
   EXPECT_FALSE(*notes.damage(here));
   ASSERT_TRUE(notes.forget_damage(here).ok());
   ASSERT_TRUE(notes.forget_damage(here).ok());
   EXPECT_TRUE(check_not_given_up(place.path()).ok());
-  write(place / "rebuilding", "");
+  store::testing::write_text(place / "rebuilding", "");
   EXPECT_EQ(check_not_given_up(place.path()).failure().code, v1::ERROR_CODE_WRONG_STATE);
   EXPECT_EQ(check_not_given_up(place / "shard-3").failure().code, v1::ERROR_CODE_WRONG_STATE);
 }
 
 TEST_F(rebuild_test, notes_of_a_later_release_and_unreadable_ones_do_no_harm) {
-  write(place / "others", "shards { shard: 0 node: \"n1\" later: 5 nodes { nodes { name: \"n2\" } } }");
+  store::testing::write_text(place / "others", "shards { shard: 0 node: \"n1\" later: 5 nodes { nodes { name: \"n2\" } } }");
   EXPECT_TRUE(others_hold_all(notes.others(), {0}));
-  write(place / "others", "garbage");
+  store::testing::write_text(place / "others", "garbage");
   EXPECT_FALSE(others_hold_all(notes.others(), {0}));
   ASSERT_TRUE(notes.note_others(hello(0, {"n1", "n2"})).ok());
   EXPECT_TRUE(others_hold_all(notes.others(), {0}));
   for (const auto* name : {"damaged", "rebuilding"}) {
-    write(place / name, "garbage");
+    store::testing::write_text(place / name, "garbage");
     const auto why = std::string{name} == "damaged" ? notes.damage(here).failure() : notes.rebuilding().failure();
     EXPECT_EQ(why.code, v1::ERROR_CODE_WRONG_STATE);
     EXPECT_EQ(why.sentence, "The file " + (place / name) + " is unreadable.");
@@ -165,18 +156,18 @@ TEST_F(rebuild_test, notes_of_a_later_release_and_unreadable_ones_do_no_harm) {
 }
 
 TEST_F(rebuild_test, a_node_that_holds_a_shard_alone_keeps_its_stores_and_says_what_is_damaged) {
-  write(place / "data.mdb", "damaged");
+  store::testing::write_text(place / "data.mdb", "damaged");
   config.shards_here = {0, 1};
   ASSERT_TRUE(notes.note_others(hello(0, {"n1", "n2"})).ok());
   const auto refused = ask();
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_CORRUPT);
   EXPECT_EQ(refused.failure().sentence, damage.sentence);
-  EXPECT_EQ(text_of(place / "data.mdb"), "damaged");
+  EXPECT_EQ(store::testing::text_of(place / "data.mdb"), "damaged");
 }
 
 TEST_F(rebuild_test, a_node_that_reaches_no_other_keeps_its_stores_and_asks_as_long_as_it_may) {
-  write(place / "data.mdb", "damaged");
+  store::testing::write_text(place / "data.mdb", "damaged");
   ASSERT_TRUE(notes.note_others(hello(0, {"n1", "n2"})).ok());
   std::vector<std::string> waited;
   const auto goes_on = [&](const error& why) {
@@ -189,7 +180,7 @@ TEST_F(rebuild_test, a_node_that_reaches_no_other_keeps_its_stores_and_asks_as_l
   EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_UNAVAILABLE);
   EXPECT_NE(refused.failure().sentence.find("The store is damaged. The node did not set its stores aside"), std::string::npos)
       << refused.failure().sentence;
-  EXPECT_EQ(text_of(place / "data.mdb"), "damaged");
+  EXPECT_EQ(store::testing::text_of(place / "data.mdb"), "damaged");
   EXPECT_FALSE(*notes.rebuilding());
 }
 
@@ -202,14 +193,14 @@ TEST_F(rebuild_test, a_node_that_knows_no_address_of_the_others_does_not_wait) {
 }
 
 TEST_F(rebuild_test, a_node_that_has_set_its_stores_aside_an_hour_ago_at_most_needs_an_operator) {
-  write(place / "data.mdb", "damaged");
+  store::testing::write_text(place / "data.mdb", "damaged");
   fs::create_directory(place / "set-aside");
   ASSERT_TRUE(notes.note_others(hello(0, {"n1", "n2"})).ok());
   const auto refused = ask();
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_CORRUPT);
   EXPECT_NE(refused.failure().sentence.find("less than an hour ago"), std::string::npos) << refused.failure().sentence;
-  EXPECT_EQ(text_of(place / "data.mdb"), "damaged");
+  EXPECT_EQ(store::testing::text_of(place / "data.mdb"), "damaged");
 }
 
 TEST_F(rebuild_test, wherever_it_was_cut_short_the_next_start_goes_on_and_ends_with_the_agreed_replica) {

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "tests/store/fixture.hpp"
 
@@ -15,13 +13,6 @@ namespace {
 
 using namespace testing;
 namespace fs = std::filesystem;
-
-void write(const std::string& path, const std::string& text) { std::ofstream{path, std::ios::trunc} << text; }
-std::string text_of(const std::string& path) {
-  std::ostringstream out;
-  out << std::ifstream{path}.rdbuf();
-  return out.str();
-}
 
 struct set_aside_test : ::testing::Test {
   temporary_directory place;
@@ -43,11 +34,11 @@ struct set_aside_test : ::testing::Test {
 };
 
 TEST_F(set_aside_test, a_store_goes_with_its_archives_and_the_data_file_last) {
-  write(place / "data.mdb", "damaged");
-  write(place / "lock.mdb", "");
-  write(place / "node", "stays");
+  write_text(place / "data.mdb", "damaged");
+  write_text(place / "lock.mdb", "");
+  write_text(place / "node", "stays");
   fs::create_directories(place / "archive/2026-11-20");
-  write(place / "archive/2026-11-20/data.mdb", "old");
+  write_text(place / "archive/2026-11-20/data.mdb", "old");
   EXPECT_EQ(names(), (std::vector<std::string>{"archive", "lock.mdb", "data.mdb"}));
   all_aside();
   EXPECT_TRUE(names().empty());
@@ -57,18 +48,18 @@ TEST_F(set_aside_test, a_store_goes_with_its_archives_and_the_data_file_last) {
 }
 
 TEST_F(set_aside_test, what_has_taken_the_place_of_a_part_stays) {
-  write(place / "data.mdb", "damaged");
+  write_text(place / "data.mdb", "damaged");
   const auto parts = parts_of_store(place.path());
   ASSERT_EQ(parts->size(), 1U);
   ASSERT_TRUE(set_aside(parts->front()).ok());
-  write(place / "data.mdb", "new");
+  write_text(place / "data.mdb", "new");
   EXPECT_TRUE(set_aside(parts->front()).ok());
   EXPECT_EQ(text_of(place / "data.mdb"), "new");
 }
 
 TEST_F(set_aside_test, a_part_does_not_replace_one_that_was_set_aside_before) {
   for (const auto* text : {"first", "second"}) {
-    write(place / "data.mdb", text);
+    write_text(place / "data.mdb", text);
     all_aside();
   }
   EXPECT_EQ(text_of(place / "set-aside/data.mdb"), "first");
@@ -78,9 +69,9 @@ TEST_F(set_aside_test, a_part_does_not_replace_one_that_was_set_aside_before) {
 TEST_F(set_aside_test, of_a_journal_the_segments_go) {
   EXPECT_TRUE(parts_of_journal(place / "journal")->empty());
   fs::create_directory(place / "journal");
-  write(place / "journal/0000000000000002.seg", "two");
-  write(place / "journal/0000000000000001.seg", "one");
-  write(place / "journal/0000000000000001.seg.lost", "stays");
+  write_text(place / "journal/0000000000000002.seg", "two");
+  write_text(place / "journal/0000000000000001.seg", "one");
+  write_text(place / "journal/0000000000000001.seg.lost", "stays");
   const auto parts = parts_of_journal(place / "journal");
   ASSERT_TRUE(parts.ok());
   ASSERT_EQ(parts->size(), 2U);
@@ -92,7 +83,7 @@ TEST_F(set_aside_test, of_a_journal_the_segments_go) {
 
 TEST_F(set_aside_test, tells_when_something_was_set_aside_last_until_that_is_forgotten) {
   EXPECT_FALSE(last_set_aside(place.path()));
-  write(place / "data.mdb", "damaged");
+  write_text(place / "data.mdb", "damaged");
   all_aside();
   ASSERT_TRUE(last_set_aside(place.path()));
   EXPECT_LT(fs::file_time_type::clock::now() - *last_set_aside(place.path()), std::chrono::minutes(10));
