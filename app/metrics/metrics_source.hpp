@@ -30,6 +30,8 @@ struct metrics_setup {
   ask_node ask;
   /// Store and replication of the shards here that other nodes hold, too. From any thread; null: there are none.
   std::function<std::map<std::uint32_t, v1::ShardStatus>()> replicas = {};
+  /// Counts the folders with damaged stores that the node has set aside. From any thread; null: 0.
+  std::function<std::size_t()> set_aside = {};
 };
 
 /// Thread-safe.

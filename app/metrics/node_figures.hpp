@@ -19,6 +19,7 @@ struct node_figures {
   std::map<std::uint32_t, v1::ShardStatus> replicas;  // store and replication of the shards here that other nodes hold, too
   node_answers told;                                  // `shards` has an element for each shard that this node leads
   std::map<std::uint32_t, double> full_in_seconds;    // for the stores whose growth is known
+  std::size_t set_aside = 0;                          // folders with damaged stores
   process_figures process;
   bool stopping = false;
 };

@@ -140,6 +140,12 @@ std::vector<std::string> store_folders_of(const node_config& config) {
   return out;
 }
 
+std::size_t count_set_aside(const node_config& config) {
+  const auto folders = folders_of(config);
+  return static_cast<std::size_t>(
+      std::count_if(folders.begin(), folders.end(), [](const auto& one) { return store::last_set_aside(one).has_value(); }));
+}
+
 bool others_hold_all(const v1::OthersNote& noted, const std::vector<std::uint32_t>& shards) {
   return std::all_of(shards.begin(), shards.end(), [&](std::uint32_t number) {
     return std::any_of(noted.shards().begin(), noted.shards().end(), [&](const auto& shard) {

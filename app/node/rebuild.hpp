@@ -6,6 +6,7 @@
 // are made; whenever the node ends in between, the next start goes on with it.
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 
 #include "app/config/config.hpp"
@@ -17,6 +18,9 @@ namespace fairlead::app {
 
 /// The folders of the node's stores.
 std::vector<std::string> store_folders_of(const node_config& config);
+
+/// The folders with what was damaged and set aside, which are still there.
+std::size_t count_set_aside(const node_config& config);
 
 /// Other nodes hold each of the shards, as far as is noted.
 bool others_hold_all(const v1::OthersNote& noted, const std::vector<std::uint32_t>& shards);

@@ -77,7 +77,7 @@ struct node_runtime::state {
   std::once_flag end_limited;
   std::mutex damage_told;
   std::string last_damage;  // that a reader has met, as it was told
-  std::string waits_for;  // why the start has to wait, as it was told last
+  std::string waits_for;    // why the start has to wait, as it was told last
   // As of the start, for any thread.
   std::vector<std::uint32_t> held;
   std::vector<std::string> store_folders;
@@ -399,8 +399,8 @@ struct node_runtime::state {
       }
       return out;
     };
-    figures.emplace(
-        metrics_setup{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, tree->gateway()), replicas});
+    figures.emplace(metrics_setup{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, tree->gateway()),
+                                  replicas, [this] { return count_set_aside(config); }});
     if (!config.http) return nothing{};
     auto started = http_port::start(*config.http, figures->handlers());
     if (!started) return started.failure();
