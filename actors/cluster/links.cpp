@@ -96,12 +96,15 @@ v1::Hello links::own_hello() const {
   return out;
 }
 
-core::hello_judgement links::judge(const v1::Hello& you) const {
+/// A node with a shard that goes on elsewhere refuses that one, and what it serves itself is over.
+core::hello_judgement links::judge(const v1::Hello& you) {
   const auto me = own_hello();
   core::hello_view known{me, memory_.shard_count, {}, memory_.seen, memory_.lineages, memory_.names};
   for (const auto& [name, one] : nodes_)
     if (one.connected) known.connected.push_back(&one.hello);
-  return core::judge_hello(you, known);
+  auto out = core::judge_hello(you, known);
+  if (out.later) core::learn(memory_.lineages, *out.later);
+  return out;
 }
 
 v1::HelloReply links::on_hello(const v1::Hello& you, gateway_token gateway) {
@@ -181,6 +184,7 @@ void links::on_reply(std::uint64_t ticket, const v1::HelloReply& reply) {
   if (const auto known = nodes_.find(whom.node); known != nodes_.end()) known->second.greeting = false;
   const auto& you = reply.me();
   if (failure.code() != v1::ERROR_CODE_OK) {
+    (void)judge(you);
     turned_away(whom, you,
                 {failure.code(), harmless_text(failure.sentence(), max_sentence), harmless_text(failure.remedy(), max_sentence)});
   } else {

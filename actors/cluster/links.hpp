@@ -154,7 +154,7 @@ class links {
   };
 
   v1::Hello own_hello() const;
-  core::hello_judgement judge(const v1::Hello& you) const;
+  core::hello_judgement judge(const v1::Hello& you);
   bool greet(greeting whom);
   void greet_all();
   void accept(const v1::Hello& you, gateway_token gateway);

@@ -76,6 +76,7 @@ class links_shell final : public links_port {
     for (const auto& [name, token] : links_.gateways())
       if (auto handle = handle_of(token)) out.gateways.emplace_back(name, std::move(handle));
     out.refused_messages = links_.refused_messages();
+    out.lineages = setup_.store->memory.lineages;
     return out;
   }
 

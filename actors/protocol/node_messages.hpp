@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct link_report {
   std::vector<v1::PeerStatus> peers;
   std::vector<std::pair<std::string, caf::strong_actor_ptr>> gateways;  // of connected nodes, by name
   std::uint64_t refused_messages = 0;
+  std::map<std::uint32_t, v1::Lineage> lineages;  // by shard: the one that counts most of all that were heard of
 };
 
 }  // namespace fairlead

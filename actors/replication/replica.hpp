@@ -124,6 +124,8 @@ class replica final : public store::store {
   void end_copy(const std::string& why = {});
   /// Its node is drained, or no longer: while another replica can lead, this one does not.
   status decline(bool on);
+  /// The shard goes on without this replica, in a later lineage: it takes part no more.
+  void outlived(std::string why);
   /// In which order replicas are to lead (lead_place::prefer).
   void prefer(std::vector<raft::replica_id> order);
   /// Which replica each node of the shard has now. As the leader it makes these the members (raft::next_members). Empty, as at first: the members

@@ -22,6 +22,8 @@ using std::chrono::milliseconds;
 
 /// While another replica is not linked it is looked for so often.
 constexpr milliseconds look_every{200};
+/// While all are linked, the links are asked so often what they have heard of the shard.
+constexpr milliseconds ask_links_every{2'000};
 constexpr milliseconds answer_limit{2'000};
 /// A change of the nodes has to count within.
 constexpr milliseconds change_limit{3'000};
@@ -128,11 +130,15 @@ class replica_shell final : public service_port {
     follow_log();
     tell_changes();
     const auto missing = std::any_of(peers_.begin(), peers_.end(), [&](const auto& one) { return wants_greeting(one.first, one.second); });
-    if (!missing || !setup_.links || std::exchange(asks_links_, true)) return;
+    const auto now = setup_.time->steady();
+    if ((!missing && now < ask_links_at_) || !setup_.links || std::exchange(asks_links_, true)) return;
+    ask_links_at_ = now + ask_links_every;
     self_->request(setup_.links, answer_limit, report_atom_v)
         .then(
             [this](const link_report& report) {
               asks_links_ = false;
+              if (const auto latest = report.lineages.find(seat_.settings().shard); latest != report.lineages.end())
+                seat_.heard_of(latest->second);
               for (const auto& [node, gateway] : report.gateways) greet(node, gateway);
             },
             [this](const caf::error&) { asks_links_ = false; });
@@ -359,6 +365,7 @@ class replica_shell final : public service_port {
   std::vector<change> changes_;        // that do not count yet
   milliseconds tick_after_{50};
   bool asks_links_ = false;
+  moment ask_links_at_{};                     // steady
   std::map<std::string, moment> complaints_;  // logged lately, and when
   std::string told_;                          // the last words about elections
   std::uint64_t told_links_ = 0;              // the version of the list of nodes

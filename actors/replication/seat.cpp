@@ -197,6 +197,12 @@ void replica_seat::cannot_read(std::string why) {
   unreadable_ = {std::move(why), next};
 }
 
+void replica_seat::heard_of(const v1::Lineage& latest) {
+  auto* const it = consensus();
+  if (it == nullptr || compare(latest, others_.me().lineage()) != lineage_order::later) return;
+  it->outlived("the shard goes on elsewhere in a later lineage (" + to_text(latest) + ")");
+}
+
 bool replica_seat::is_proposed(const v1::ShardNodes& next, const replica_view& now) const {
   return proposed_under_ == now.epoch && proposed_nodes_ >= next.version();
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The drill of docs/operations.md for a whole cluster: a backup is made from each of three nodes while they work, the folders of all three are lost, and
 the shard goes on from one of these backups on another node; the others join it. What was submitted since the backup is submitted again under its ids.
-Judged by the services' records: nothing is done twice, and all ends.
+Judged by the services' records: nothing is done twice, and all ends. At last the backup is restored on one of the three while the others work.
 
     tests/scenarios/replicated_drill.py [--seed N]
 """
@@ -77,6 +77,24 @@ class drill:
         wait_until(lambda: self.nodes.leader() == on, 30, f"{on} leads alone", every=0.05)
         return report
 
+    def restore_beside(self, made):
+        """By mistake, on one node, while the other two go on: of two lineages the later one counts, so these stop."""
+        wait_until(self.nodes.whole, 60, "all three vote", every=0.1)
+        on = next(name for name in NAMES if name != self.nodes.leader())
+        node, folder = self.nodes.nodes[on], self.nodes.folder / on
+        node.kill()
+        known = (folder / "node").read_bytes()
+        shutil.rmtree(folder)
+        fairlead_json("restore", folder, "--from", made)
+        (folder / "node").write_bytes(known)
+        node.start(30)
+        for name in NAMES:
+            log, address = self.nodes.nodes[name].log, self.nodes.nodes[name].address
+            if name != on:
+                wait_until(lambda: b"the shard goes on elsewhere in a later lineage" in log.read_bytes(), 30, f"{name} takes part no more", every=0.1)
+            wait_until(lambda: fairlead_json("cluster", "status", node=address)["shards"][0]["node"] == on, 30, f"{name} sends requests to {on}", every=0.1)
+        print(f"ok  a backup was restored on {on} while the others worked: they have stopped", flush=True)
+
     def finish(self, count, unknown):
         whole = self.nodes
 
@@ -118,6 +136,7 @@ def run():
         alerts = fairlead_json("alert", "list", node=of.nodes.address)["alerts"]
         expect([alert["number"] for alert in alerts if alert["kind"] == "restored"] == [report["alert"]], f"one alert tells of it: {alerts}")
         of.finish(2 * BATCH, [order["id"] for order in second])
+        of.restore_beside(made[source])
         of.nodes.end()
         print(f"ok  a backup of {source} goes on at {place}: {report['tasks']} tasks, {report['steps_in_doubt']} steps in doubt; all three voted "
               f"{joined:.1f} s after it led", flush=True)

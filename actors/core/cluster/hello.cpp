@@ -119,7 +119,8 @@ hello_judgement outlived(const std::string& node, const v1::ShardClaim& earlier,
   return refused("shard " + std::to_string(earlier.shard()) + " of node " + node + " is of an earlier lineage (" +
                      to_text(earlier.lineage()) + ") than the one that " + by + " (" + to_text(later) + ")",
                  "Stop node " + node + " if the shard was restored or created again elsewhere; if its store is the one to keep, run " +
-                     "fairlead restore STORE on that store while the node is stopped");
+                     (earlier.lineage().several() ? "fairlead cluster recover STORE" : "fairlead restore STORE") +
+                     " on that store while the node is stopped");
 }
 
 /// Judges a newcomer against `other`: this node itself, or a connected node that is not an earlier process of the newcomer. `gives_way`:
@@ -194,8 +195,11 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
 
   const v1::ShardClaim* gives_way = nullptr;
   if (auto judged = beside(you, me, gives_way); judged.verdict == hello_verdict::refuse) return judged;
-  if (gives_way != nullptr)
-    return outlived(me.node(), *claim_in(me, gives_way->shard()), "node " + you.node() + " holds", gives_way->lineage());
+  if (gives_way != nullptr) {
+    auto out = outlived(me.node(), *claim_in(me, gives_way->shard()), "node " + you.node() + " holds", gives_way->lineage());
+    out.later = *gives_way;
+    return out;
+  }
   std::vector<std::string> replaced;
   std::vector<std::string> let_go;
   for (const auto* other : known.connected) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,9 +42,10 @@ enum class hello_verdict {
 
 struct hello_judgement {
   hello_verdict verdict = hello_verdict::refuse;
-  error why;                          // of a refusal; names both nodes, because both show it
-  bool senseless = false;             // no release would send such a hello
-  std::vector<std::string> replaced;  // names of connected nodes that are earlier processes of the newcomer, which takes their place
+  error why;                            // of a refusal; names both nodes, because both show it
+  bool senseless = false;               // no release would send such a hello
+  std::vector<std::string> replaced;    // names of connected nodes that are earlier processes of the newcomer, which takes their place
+  std::optional<v1::ShardClaim> later;  // of a refusal: the newcomer holds a shard in a later lineage than this node
   std::vector<std::string> outlived;  // names of connected nodes with a shard whose later lineage the newcomer holds; they are disconnected
 };
 

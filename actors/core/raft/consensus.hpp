@@ -86,7 +86,11 @@ struct unreachable {
 struct compact {
   log_index up_to = 0;
 };
-using input = std::variant<tick, received, durable, propose, change_members, transfer, decline, confirm, unreachable, compact>;
+/// The shard goes on without this replica, in a later lineage.
+struct outlived {
+  std::string why;
+};
+using input = std::variant<tick, received, durable, propose, change_members, transfer, decline, confirm, unreachable, compact, outlived>;
 
 /// The answer to confirm. `led`: no other replica can have been leader of a later term when it was asked. What is to be shown waits until
 /// `index` is applied.
@@ -126,7 +130,8 @@ class consensus {
   const std::map<replica_id, progress>& others() const { return others_; }
   /// Boot time at which a majority was last heard of, as of a leader.
   std::int64_t majority_contact_ms() const;
-  /// Set for ever once something has happened that no sound replica can cause. From then on this one says and does nothing.
+  /// Set for ever once something has happened that no sound replica can cause, or the shard goes on without this one. From then on this one says and
+  /// does nothing.
   const std::string& quarantined() const { return quarantined_; }
   /// The reason is its store: that is an older copy of what this replica has had (R14). With a new store and another id it could take part.
   bool went_back() const { return went_back_; }
@@ -145,6 +150,7 @@ class consensus {
   void on(const durable& in);
   void on(const compact& in);
   void on(const decline& in) { declines_ = in.on; }
+  void on(const outlived& in) { quarantine(in.why); }
 
   void send(replica_id to, log_term term, decltype(message::body) body, std::uint64_t after);
   void release();

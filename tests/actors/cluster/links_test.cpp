@@ -275,6 +275,23 @@ TEST_F(links_of_nodes, a_shard_goes_on_where_its_later_lineage_is_and_the_earlie
   EXPECT_NE(agents.peer(0).reason().find("is of an earlier lineage"), std::string::npos) << agents.peer(0).reason();
 }
 
+TEST_F(links_of_nodes, a_node_that_serves_an_earlier_lineage_learns_of_the_later_one) {
+  const auto claim = [](std::int64_t made_unix_ms) {
+    auto out = links_world::claim(2);
+    out.mutable_lineage()->set_made_unix_ms(made_unix_ms);
+    return out;
+  };
+  auto& restored = world.add("restored", {"first"});
+  restored.shell->on_claim(claim(2'000));
+  for (const auto* const name : {"first", "second"}) {
+    auto& lost = world.add(name, name == std::string("first") ? std::vector<std::string>{} : std::vector<std::string>{"restored"});
+    lost.shell->on_claim(claim(1'000));
+    world.pass(40'000);
+    EXPECT_FALSE(lost.sees("restored"));
+    EXPECT_EQ(lost.memory.lineages[2].made_unix_ms(), 2'000) << name << ": whoever of the two connects";
+  }
+}
+
 TEST_F(links_of_nodes, a_restarted_node_takes_its_place_before_the_old_connection_is_known_to_be_lost) {
   auto& a = world.add("a", {"b"});
   auto& b = world.add("b", {});

@@ -199,6 +199,27 @@ CAF_TEST(an_entry_that_only_a_later_release_knows_is_not_taken_and_the_replica_s
   CAF_CHECK(seat.consensus()->view().last_index > before.last_index);
 }
 
+CAF_TEST(a_shard_that_goes_on_elsewhere_in_a_later_lineage_stops_here) {
+  connect_all();
+  pass(5'000);
+  const auto first = leader();
+  const auto own = nodes[first].seat->others().me().lineage();
+  lineages[0] = own;
+  lineages[1] = next_lineage(own, 0, 5);
+  pass(5'000);
+  CAF_CHECK_EQUAL(leader(), first);
+
+  lineages[0] = next_lineage(own, 0, 5);
+  pass(3'000);
+  CAF_CHECK_EQUAL(leader(), "");
+  CAF_CHECK(!asks(first));
+  for (const auto& name : names) {
+    CAF_CHECK(!nodes[name].fatal);
+    const auto trouble = nodes[name].seat->describe().trouble();
+    CAF_CHECK_EQUAL(trouble, "the shard goes on elsewhere in a later lineage (" + to_text(lineages[0]) + ")");
+  }
+}
+
 CAF_TEST(a_leave_that_is_proposed_is_not_refused_any_more) {
   using request = v1::ShardNodesRequest;
   connect_all();

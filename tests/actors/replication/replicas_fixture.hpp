@@ -17,13 +17,15 @@ namespace fairlead::testing {
 
 inline const std::vector<std::string> names{"n1", "n2", "n3"};
 
-/// Says that all nodes are connected whose actors it is told of.
-inline links_actor::behavior_type links_of(links_actor::pointer, const std::map<std::string, caf::strong_actor_ptr>* gateways) {
+/// Says that all nodes are connected whose actors it is told of, and of which lineages it has heard.
+inline links_actor::behavior_type links_of(links_actor::pointer, const std::map<std::string, caf::strong_actor_ptr>* gateways,
+                                           const std::map<std::uint32_t, v1::Lineage>* lineages) {
   return {
       [](const v1::Hello&, const caf::strong_actor_ptr&) { return v1::HelloReply{}; },
       [](watch_atom, const caf::strong_actor_ptr&) {},
-      [gateways](report_atom) {
+      [gateways, lineages](report_atom) {
         link_report out;
+        out.lineages = *lineages;
         out.gateways.assign(gateways->begin(), gateways->end());
         return out;
       },
@@ -52,11 +54,12 @@ struct replicas_fixture : asking_fixture {
   manual_clock time;
   quiet_observer log;
   std::map<std::string, caf::strong_actor_ptr> gateways;
+  std::map<std::uint32_t, v1::Lineage> lineages;  // heard of, by shard
   links_actor links;
   std::map<std::string, node> nodes;
 
   replicas_fixture() {
-    links = sys.spawn(links_of, &gateways);
+    links = sys.spawn(links_of, &gateways, &lineages);
     for (const auto& name : names) {
       get_disk(name, static_cast<raft::replica_id>(name.back()));
       begin(name);

@@ -230,6 +230,9 @@ TEST(hello, a_node_does_not_work_with_whoever_has_gone_on_with_its_own_shard) {
   desk d;
   *d.me.mutable_shards(0)->mutable_lineage() = lineage(1'000);
   EXPECT_EQ(d.refusal(node_of("b", 0, lineage(2'000))).find("shard 0 of node a is of an earlier lineage"), 0u);
+  const auto out = d.judge(node_of("b", 0, lineage(2'000)));
+  ASSERT_TRUE(out.later) << "so that what this node serves can end";
+  EXPECT_EQ(out.later->lineage().made_unix_ms(), 2'000);
 }
 
 TEST(hello, a_claim_of_a_release_without_lineages_is_judged_as_before) {
