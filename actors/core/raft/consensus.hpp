@@ -165,6 +165,7 @@ class consensus {
 
   // Elections: election.cpp
   void campaign(bool pre, bool transfer);
+  std::vector<replica_id> electors() const;
   void take_vote(replica_id from, bool granted);
   void answer(const message& from, const vote_request& ask);
   void answer(const message& from, const vote_reply& said);

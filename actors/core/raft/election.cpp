@@ -14,7 +14,7 @@ void consensus::campaign(bool pre, bool transfer) {
   become_follower(term_, 0);
   role_ = pre ? role::pre_candidate : role::candidate;
   if (!pre) set_hard(term_ + 1, how_.self);
-  for (const auto other : log_.current_members().voters) {
+  for (const auto other : electors()) {
     if (other == how_.self) continue;
     send(other, pre ? term_ + 1 : term_, vote_request{pre, transfer, log_.last_index(), log_.last_term()}, hard_position_);
   }
@@ -22,17 +22,24 @@ void consensus::campaign(bool pre, bool transfer) {
   if (pre) take_vote(how_.self, true);
 }
 
+/// Whose votes count.
+std::vector<replica_id> consensus::electors() const {
+  auto out = log_.current_members().voters;
+  const auto& standbys = log_.current_members().standbys;
+  if (planted(&planted_faults::elect_with_standbys)) out.insert(out.end(), standbys.begin(), standbys.end());
+  return out;
+}
+
 void consensus::take_vote(replica_id from, bool granted) {
   votes_.emplace(from, granted);
-  const auto& voters = log_.current_members().voters;
   std::size_t yes = 0;
   std::size_t no = 0;
-  for (const auto each : voters) {
+  for (const auto each : electors()) {
     const auto vote = votes_.find(each);
     if (vote == votes_.end()) continue;
     ++(vote->second ? yes : no);
   }
-  const auto majority = voters.size() / 2 + 1;
+  const auto majority = log_.current_members().voters.size() / 2 + 1;
   if (yes >= majority) {
     if (role_ == role::pre_candidate)
       campaign(false, false);

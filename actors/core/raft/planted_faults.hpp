@@ -19,6 +19,8 @@ struct planted_faults {
   bool vote_for_any_log = false;        // a vote is given to a candidate that lacks entries
   bool confirm_unasked = false;         // a leader says that it leads without asking anybody
   bool change_two_voters = false;       // the next change of members begins before the last is committed
+  bool count_standbys = false;          // what a standby has confirmed counts as if it voted
+  bool elect_with_standbys = false;     // standbys are asked for their vote, and it counts
   bool forget_matched_cut = false;      // a cut does not lower what was taken to be durable
 };
 

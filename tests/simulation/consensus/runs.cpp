@@ -27,6 +27,8 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"vote_for_any_log", &raft::planted_faults::vote_for_any_log},
     {"confirm_unasked", &raft::planted_faults::confirm_unasked},
     {"change_two_voters", &raft::planted_faults::change_two_voters},
+    {"count_standbys", &raft::planted_faults::count_standbys},
+    {"elect_with_standbys", &raft::planted_faults::elect_with_standbys},
     {"forget_matched_cut", &raft::planted_faults::forget_matched_cut},
 };
 
