@@ -154,8 +154,8 @@ def run():
         whole.deploy(cluster_faults.short_leases(box.folder))
         client = kill_loop.customer(box, whole.address, options.seed, lambda: client.acknowledged - services.effects.get("dispatch", 0) - len(services.refused))
         client.start()
+        kinds = dice.sample(list(PARTITIONS), len(PARTITIONS))
         for number in range(options.cuts):
-            kinds = list(PARTITIONS)
             cut(whole, net, services, client, kinds[number % len(kinds)], dice.uniform(*SECONDS))
         client.finish(120)
         kill_loop.wait_for_all(whole, services, client)

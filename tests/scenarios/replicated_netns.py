@@ -75,7 +75,7 @@ def run():
         def look():
             working.look()
             whole.check()
-        kinds = list(PARTITIONS)
+        kinds = dice.sample(list(PARTITIONS), len(PARTITIONS))
         for number in range(options.cuts):
             working.wait_for_work("cut")
             cut(whole, net, look, kinds[number % len(kinds)], dice)
