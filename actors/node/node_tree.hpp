@@ -55,6 +55,8 @@ class node_tree {
     webhook_port* alert_webhooks = nullptr;  // may be null if no alert target is a webhook; must outlive the tree
     /// Called at most a few times, from any thread, if a shard cannot go on. Must end the process.
     fatal_handler on_fatal;
+    /// The store of a shard that other nodes hold, too, is not what it was. From any thread.
+    fatal_handler on_damage;
     /// Called once, from any thread, after the tree has given up and stopped everything.
     std::function<void(const error&)> on_given_up;
     /// Raises the node's durable counter of incarnations, for a restarted agent. From any thread.

@@ -336,10 +336,10 @@ class replica_shell final : public service_port {
     setup_.log->on_note(now.quarantined.empty() ? note_level::info : note_level::error, "replica", words);
     told_ = std::move(words);
     if (now.went_back)
-      check(error{v1::ERROR_CODE_CORRUPT,
-                  "The store of shard " + std::to_string(seat_.settings().shard) +
-                      " is an older copy: it lacks entries that this node had confirmed to the one that leads.",
-                  "Put the latest store back, or give the node an empty one."});
+      setup_.on_damage(error{v1::ERROR_CODE_CORRUPT,
+                             "The store of shard " + std::to_string(seat_.settings().shard) +
+                                 " is an older copy: it lacks entries that this node had confirmed to the one that leads.",
+                             "Put the latest store back, or give the node an empty one."});
   }
 
   void complain(const std::string& sentence) {

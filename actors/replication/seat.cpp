@@ -199,7 +199,9 @@ void replica_seat::cannot_read(std::string why) {
 
 void replica_seat::heard_of(const v1::Lineage& latest) {
   auto* const it = consensus();
-  if (it == nullptr || compare(latest, others_.me().lineage()) != lineage_order::later) return;
+  auto own = others_.me().lineage();
+  own.set_several(true);  // which it is not stored with
+  if (it == nullptr || compare(latest, own) != lineage_order::later) return;
   it->outlived("the shard goes on elsewhere in a later lineage (" + to_text(latest) + ")");
 }
 

@@ -98,7 +98,8 @@ struct encode_body {
     to.set_commit(from.commit);
     to.set_round(from.round);
     to.set_stamp_ms(from.stamp_ms);
-    to.set_went_back(from.went_back);
+    to.set_lacks_index(from.lacks_index);
+    to.set_lacks_term(from.lacks_term);
   }
   void operator()(const raft::heartbeat_reply& from) const {
     auto& to = *out.mutable_heartbeat_reply();
@@ -126,7 +127,7 @@ std::optional<decltype(raft::message::body)> body_of(const v1::ReplicaMessage& i
     }
     case v1::ReplicaMessage::kHeartbeat: {
       const auto& from = in.heartbeat();
-      return raft::heartbeat{from.commit(), from.round(), from.stamp_ms(), from.went_back()};
+      return raft::heartbeat{from.commit(), from.round(), from.stamp_ms(), from.lacks_index(), from.lacks_term()};
     }
     case v1::ReplicaMessage::kHeartbeatReply: return raft::heartbeat_reply{in.heartbeat_reply().round(), in.heartbeat_reply().declines()};
     case v1::ReplicaMessage::kTimeoutNow: return raft::timeout_now{};

@@ -262,6 +262,7 @@ child_spec shard::replica_child() {
         setup.links = world_.links;
         setup.copies = copies_.as<copies_actor>();
         setup.on_fatal = world_.on_fatal;
+        setup.on_damage = world_.on_damage;
         setup.on_committed = [this](std::size_t batches, std::size_t bytes, std::chrono::microseconds took) {
           commits_.committed(batches, bytes, took);
         };

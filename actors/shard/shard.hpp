@@ -56,6 +56,7 @@ class shard {
     /// Called at most a few times, from any thread, if the shard cannot go on: the disk, damage, another leader.
     fatal_handler on_fatal;
     /// As of node_tree::world.
+    fatal_handler on_damage;
     std::function<void(const v1::ReplicaHello&)> on_others;
     /// Called, from any thread, for each epoch that the shard begins here; with epoch 0: it is led here no longer.
     std::function<void(const v1::ShardClaim&)> on_epoch;

@@ -80,17 +80,16 @@ int run_node(const node_options& options) {
   };
   parts.on_ending = [limit](exit_code code) { end_within(limit, code); };
   std::optional<std::jthread> ends_meanwhile;
-  parts.goes_on_waiting = [&](const std::string& why) {
+  parts.waits = [&](const std::string& why) {
     manager.say(why);
     // The next questions, of up to 256 shards.
     manager.extend_start(std::chrono::hours(2));
     if (!ends_meanwhile) ends_meanwhile.emplace([signals](const std::stop_token& stop) { end_on_signal(signals, stop); });
     std::this_thread::sleep_for(std::chrono::seconds(1));
-    return true;
   };
+  parts.waits_no_more = [&] { ends_meanwhile.reset(); };
   start_failure failure;
   const auto node = node_runtime::start(file.config, std::move(parts), failure);
-  ends_meanwhile.reset();
   if (!node) {
     complain(failure.why);
     return failure.code;

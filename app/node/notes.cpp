@@ -3,6 +3,8 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
 
 #include "app/node/data_file.hpp"
@@ -11,6 +13,7 @@ namespace fairlead::app {
 
 namespace {
 
+constexpr std::chrono::minutes note_written_every{1};
 // A journal of 1 TiB in the smallest segments fits.
 constexpr std::size_t most_bytes = std::size_t{256} << 20;
 
@@ -81,21 +84,26 @@ v1::OthersNote node_notes::others() const {
   return others_in(path("others"));
 }
 
-status node_notes::note_written(const store::disk_stores::journal_end& now, bool opened) {
+status node_notes::note_written(const store::journal_end& now) {
   const std::lock_guard lock{guard_};
-  const auto before = read<v1::WrittenNote>(path("written"));
-  if (!before) return before.failure();
-  const bool is_same = *before && (*before)->journal_high() == now.id.high && (*before)->journal_low() == now.id.low;
-  if (opened && is_same && now.group <= (*before)->group())
-    return error{v1::ERROR_CODE_CORRUPT,
-                 "The stores of this node are an older copy: their journal is at group " + std::to_string(now.group) +
-                     ", and this node has written up to group " + std::to_string((*before)->group()) + ".",
-                 "Put the latest stores back, or give the node empty ones."};
   v1::WrittenNote note;
   note.set_journal_high(now.id.high);
   note.set_journal_low(now.id.low);
   note.set_group(now.group);
   return write(path("written"), note);
+}
+
+status node_notes::check_written(const store::journal_end& found) const {
+  const std::lock_guard lock{guard_};
+  const auto note = read<v1::WrittenNote>(path("written"));
+  if (!note) return note.failure();
+  if (!*note || (*note)->journal_high() != found.id.high || (*note)->journal_low() != found.id.low || found.group >= (*note)->group())
+    return nothing{};
+  return error{
+      v1::ERROR_CODE_CORRUPT,
+      "The stores of this node are an older copy: their journal ends with group " + std::to_string(found.group) +
+          ", and this node has written up to group " + std::to_string((*note)->group()) + ".",
+      "Put the latest stores back, or give the node empty ones. To use the copy on purpose, remove the file " + path("written") + "."};
 }
 
 status node_notes::note_damage(const error& why, const std::vector<std::string>& folders) {
@@ -147,6 +155,18 @@ result<std::optional<v1::RebuildNote>> node_notes::rebuilding() const {
 status node_notes::end_rebuilding() {
   const std::lock_guard lock{guard_};
   return remove_data_file(path("rebuilding"));
+}
+
+void keep_noting_written(node_notes& notes, const std::function<std::optional<store::journal_end>()>& now, observer& log,
+                         const std::stop_token& stop) {
+  std::mutex nobody_else;
+  std::condition_variable_any stopped;
+  std::unique_lock lock{nobody_else};
+  while (!stopped.wait_for(lock, stop, note_written_every, [&] { return stop.stop_requested(); })) {
+    const auto end = now();
+    const auto noted = end ? notes.note_written(*end) : status(nothing{});
+    if (!noted.ok()) log.on_note(note_level::warning, "journal", noted.failure().sentence);
+  }
 }
 
 status check_not_given_up(const std::string& directory) {

@@ -8,11 +8,14 @@
 //     damaged     DamageNote: damage ended the last process
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "actors/protocol/ports.hpp"
 #include "messages/error.hpp"
 #include "messages/replica.pb.h"
 #include "store/disk/disk_stores.hpp"
@@ -34,9 +37,11 @@ class node_notes {
   /// By shard. What cannot be read is not there.
   v1::OthersNote others() const;
 
-  /// The journal has been written so far. At its opening, with `opened`, it has to be longer than it was before. Errors: corrupt, it is an older
-  /// copy; disk; wrong_state, the file is not what was written.
-  status note_written(const store::disk_stores::journal_end& now, bool opened);
+  /// The journal has been written so far. Error: disk.
+  status note_written(const store::journal_end& now);
+  /// Of a journal that was found. Errors: corrupt, this node has written more of it, so the stores are an older copy; disk; wrong_state, the file
+  /// is not what was written.
+  status check_written(const store::journal_end& found) const;
 
   /// `folders`: of the node's stores.
   status note_damage(const error& why, const std::vector<std::string>& folders);
@@ -55,6 +60,11 @@ class node_notes {
   std::string folder_;
   mutable std::mutex guard_;
 };
+
+/// Notes every minute how far the journal has been written, so that an older copy is recognised although this process is killed. Returns when it is
+/// asked to stop. `now`: nullopt, there is nothing to note.
+void keep_noting_written(node_notes& notes, const std::function<std::optional<store::journal_end>()>& now, observer& log,
+                         const std::stop_token& stop);
 
 /// For commands that go on with a store as it is. Error: wrong_state, the node of the store in `directory` gives the store up.
 status check_not_given_up(const std::string& directory);

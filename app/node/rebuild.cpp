@@ -40,13 +40,6 @@ error prevented(const error& why, const error& by) {
           by.remedy.empty() ? why.remedy : by.remedy};
 }
 
-/// Where the node has files that are to be set aside.
-std::vector<std::string> folders_of(const node_config& config) {
-  auto out = store_folders_of(config);
-  out.insert(out.begin(), config.journal_path);
-  return out;
-}
-
 std::vector<std::string> addresses_of_others(const node_config& config, const v1::OthersNote& noted) {
   std::set<std::string> out(config.peers.begin(), config.peers.end());
   for (const auto& shard : noted.shards())
@@ -110,7 +103,7 @@ result<std::vector<v1::RebuildNote::NewStore>> agreed_stores(const node_config& 
 /// Error: it was done less than an hour ago.
 status check_not_again(const node_config& config) {
   std::string again;
-  for (const auto& folder : folders_of(config)) {
+  for (const auto& folder : working_folders_of(config)) {
     const auto before = store::last_set_aside(folder);
     if (before && std::filesystem::file_time_type::clock::now() - *before < least_between)
       again += (again.empty() ? "" : " and ") + store::set_aside_in(folder);
@@ -123,7 +116,7 @@ status check_not_again(const node_config& config) {
 /// No command works on the stores meanwhile.
 result<std::vector<store::directory_lock>> lock_all(const node_config& config) {
   std::vector<store::directory_lock> out;
-  for (const auto& directory : folders_of(config)) {
+  for (const auto& directory : working_folders_of(config)) {
     if (auto there = store::prepare_directory(directory, false); !there.ok()) return there.failure();
     auto lock = store::directory_lock::take(directory, false);
     if (!lock) return lock.failure();
@@ -140,8 +133,13 @@ std::vector<std::string> store_folders_of(const node_config& config) {
   return out;
 }
 
-std::size_t count_set_aside(const node_config& config) {
-  const auto folders = folders_of(config);
+std::vector<std::string> working_folders_of(const node_config& config) {
+  auto out = store_folders_of(config);
+  out.insert(out.begin(), config.journal_path);
+  return out;
+}
+
+std::size_t count_set_aside(const std::vector<std::string>& folders) {
   return static_cast<std::size_t>(
       std::count_if(folders.begin(), folders.end(), [](const auto& one) { return store::last_set_aside(one).has_value(); }));
 }
@@ -187,7 +185,7 @@ result<v1::RebuildNote> agree_to_rebuild(const node_config& config, node_notes& 
     if (!aside) return aside.failure();
     is_whole = is_whole && *aside;
   }
-  for (const auto& folder : folders_of(config))
+  for (const auto& folder : working_folders_of(config))
     if (auto gone = is_whole ? store::forget_set_aside(folder) : status(nothing{}); !gone.ok()) return gone.failure();
   if (auto begun = notes.begin_rebuilding(how); !begun.ok()) return begun.failure();
   return how;

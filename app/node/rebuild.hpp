@@ -19,8 +19,10 @@ namespace fairlead::app {
 /// The folders of the node's stores.
 std::vector<std::string> store_folders_of(const node_config& config);
 
-/// The folders with what was damaged and set aside, which are still there.
-std::size_t count_set_aside(const node_config& config);
+/// Where the node has files that are to be set aside when they are damaged.
+std::vector<std::string> working_folders_of(const node_config& config);
+/// In how many of the folders there is something that was set aside.
+std::size_t count_set_aside(const std::vector<std::string>& folders);
 
 /// Other nodes hold each of the shards, as far as is noted.
 bool others_hold_all(const v1::OthersNote& noted, const std::vector<std::uint32_t>& shards);

@@ -118,20 +118,48 @@ bool is_of_several(const store::journaled_store& store, const node_config& confi
   return !config.shard_nodes.empty() || store.replica() || store::nodes_in(*store.read());
 }
 
-status check_held_alone(const std::string& directory) {
-  const auto opened = store::one_store::open_tables(directory, store::one_store::access::read);
-  if (!opened || !(*opened)->replica()) return nothing{};
-  const auto now = (*opened)->read();
-  const auto row = now->get(store::table::meta, store::keys::meta(store::meta::restoring_row));
-  const bool restoring = row.ok() && *row && store::meta::decode_u64(**row).value_or(0) != 0;
-  const auto nodes = store::nodes_in(*now);
-  if (restoring || !nodes || nodes->nodes_size() < 2) return nothing{};
+namespace {
+
+/// Which nodes hold the shard, as one of its copies says.
+struct known_copy {
   std::string names;
-  for (const auto& one : nodes->nodes()) names += (names.empty() ? "" : ", ") + one.name();
+  bool takes_part = false;  // it is the store of a replica; a backup is none any more
+  bool restoring = false;   // it is a backup, or a restore has begun
+};
+
+/// nullopt: the store holds the shard alone, or cannot be opened.
+std::optional<known_copy> one_of_several(const std::string& directory) {
+  const auto opened = store::one_store::open_tables(directory, store::one_store::access::read);
+  if (!opened) return std::nullopt;
+  const auto now = (*opened)->read();
+  const auto nodes = store::nodes_in(*now);
+  if (!nodes || nodes->nodes_size() < 2) return std::nullopt;
+  known_copy out;
+  out.takes_part = (*opened)->replica().has_value();
+  for (const auto& one : nodes->nodes()) out.names += (out.names.empty() ? "" : ", ") + one.name();
+  const auto row = now->get(store::table::meta, store::keys::meta(store::meta::restoring_row));
+  out.restoring = row.ok() && *row && store::meta::decode_u64(**row).value_or(0) != 0;
+  return out;
+}
+
+}  // namespace
+
+status check_held_alone(const std::string& directory) {
+  const auto copy = one_of_several(directory);
+  if (!copy || !copy->takes_part || copy->restoring) return nothing{};
   return error{
-      v1::ERROR_CODE_WRONG_STATE, "The shard of the store " + directory + " is held by several nodes: " + names + ".",
+      v1::ERROR_CODE_WRONG_STATE, "The shard of the store " + directory + " is held by several nodes: " + copy->names + ".",
       "If it is damaged, start the node: it gets the shard from the others, as it does with an empty store. If the others are lost, run "
       "`fairlead cluster recover`."};
+}
+
+status check_others_are_lost(const std::string& backup) {
+  const auto copy = one_of_several(backup);
+  if (!copy) return nothing{};
+  return error{
+      v1::ERROR_CODE_WRONG_STATE, "The backup " + backup + " is of a shard that several nodes hold: " + copy->names + ".",
+      "If one of them is left, start this node on an empty folder: it gets the shard from them, with all that is newer than the backup. If "
+      "all are lost, add --accept-loss. A node that is left all the same stops serving the shard then."};
 }
 
 status be_first_of_several(store::journaled_store& store, const node_config& config, std::uint64_t term) {

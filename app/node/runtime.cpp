@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <thread>
 #include <utility>
 
 #include <caf/all.hpp>
@@ -17,6 +19,7 @@
 #include "app/config/secrets.hpp"
 #include "app/metrics/http_port.hpp"
 #include "app/metrics/metrics_source.hpp"
+#include "app/node/both.hpp"
 #include "app/node/identity.hpp"
 #include "app/node/notes.hpp"
 #include "app/node/rebuild.hpp"
@@ -35,31 +38,15 @@ namespace fairlead::app {
 
 namespace {
 
+/// Of a node alone, which runs on: its log is not to fill.
+constexpr std::size_t most_damage_told = 64;
+
 /// Sentence and remedy as the log shows them; some sentences end with a full stop.
 std::string in_one_line(const error& why) {
   auto out = why.sentence;
   while (!out.empty() && out.back() == '.') out.pop_back();
   return why.remedy.empty() ? out : out + ". " + why.remedy;
 }
-
-/// Reports to the log and to the listener.
-class both final : public observer {
- public:
-  both(observer& log, observer& listener) : log_(log), listener_(listener) {}
-  void on_transition(const transition& what) override {
-    if (log_.wants_transitions()) log_.on_transition(what);
-    if (listener_.wants_transitions()) listener_.on_transition(what);
-  }
-  bool wants_transitions() const override { return log_.wants_transitions() || listener_.wants_transitions(); }
-  void on_note(note_level level, std::string_view component, std::string_view sentence) override {
-    log_.on_note(level, component, sentence);
-    listener_.on_note(level, component, sentence);
-  }
-
- private:
-  observer& log_;
-  observer& listener_;
-};
 
 }  // namespace
 
@@ -75,9 +62,9 @@ struct node_runtime::state {
   std::unique_ptr<node_identity> identity;
   std::shared_ptr<node_notes> notes;
   std::once_flag end_limited;
-  std::mutex damage_told;
-  std::string last_damage;  // that a reader has met, as it was told
-  std::string waits_for;    // why the start has to wait, as it was told last
+  std::mutex guard_of_damage;
+  std::set<std::string> damage_told;  // that readers have met
+  std::string waits_for;              // why the start has to wait, as it was told last
   // As of the start, for any thread.
   std::vector<std::uint32_t> held;
   std::vector<std::string> store_folders;
@@ -95,6 +82,7 @@ struct node_runtime::state {
   std::unique_ptr<node_tree> tree;
   std::optional<metrics_source> figures;
   std::unique_ptr<class http_port> http;
+  std::optional<std::jthread> written_notes;
   std::uint16_t port = 0;
 
   [[noreturn]] void die(error why) {
@@ -119,8 +107,8 @@ struct node_runtime::state {
   /// A reader has met damage. Other nodes can give this one the shard. Without them what is not damaged is served on.
   void met_damage(const error& why) {
     {
-      const std::lock_guard lock{damage_told};
-      if (std::exchange(last_damage, why.sentence) == why.sentence) return;
+      const std::lock_guard lock{guard_of_damage};
+      if (damage_told.size() >= most_damage_told || !damage_told.insert(why.sentence).second) return;
     }
     if (others_hold_all(notes->others(), held)) die(why);
     log->on_note(note_level::error, "store", in_one_line(why));
@@ -158,10 +146,12 @@ struct node_runtime::state {
     if (opened.ok() || opened.failure().code != v1::ERROR_CODE_CORRUPT) return opened;
     const auto damage = opened.failure();
     close_damaged(who);
-    log->on_note(note_level::warning, "replica", "its stores are damaged; it asks the other nodes for their shards: " + damage.sentence);
-    if (parts.goes_on_waiting) (void)parts.goes_on_waiting("its stores are damaged; it asks the other nodes for their shards");
+    log->on_note(note_level::warning, "replica",
+                 "the stores are damaged; the node asks the other nodes for their shards: " + damage.sentence);
+    if (parts.waits) parts.waits("the stores are damaged; the node asks the other nodes for their shards");
     const auto waits = [this](const error& why) { return goes_on_waiting(why); };
     const auto agreed = agree_to_rebuild(config, *notes, damage, {.goes_on = waits, .at_once = begun->has_value()});
+    if (parts.waits_no_more) parts.waits_no_more();
     return agreed ? open_anew(who, *agreed) : agreed.failure();
   }
 
@@ -173,10 +163,11 @@ struct node_runtime::state {
   }
 
   bool goes_on_waiting(const error& why) {
-    if (!parts.goes_on_waiting) return false;
-    const auto words = "it asks again every second: " + in_one_line(why);
+    if (!parts.waits) return false;
+    const auto words = "the node waits, and asks again: " + in_one_line(why);
     if (std::exchange(waits_for, why.sentence) != why.sentence) log->on_note(note_level::warning, "replica", words);
-    return parts.goes_on_waiting(words);
+    parts.waits(words);
+    return true;
   }
 
   /// New stores take the places of damaged ones.
@@ -194,14 +185,16 @@ struct node_runtime::state {
 
   /// Checks that each store belongs to its shard. `rebuilt`: what new ones become; null: as the node file says.
   status open_stores(v1::Hello& who, const v1::RebuildNote* rebuilt) {
-    auto opened = store::disk_stores::open(stores_of(config));
+    auto how = stores_of(config);
+    how.check_journal = [this](const store::journal_end& found) { return notes->check_written(found); };
+    auto opened = store::disk_stores::open(std::move(how));
     if (!opened) return opened.failure();
     stores = std::move(*opened);
     // All are looked at before one is changed.
     for (std::size_t i = 0; i < stores->size(); ++i)
       if (auto fits = check_replica(stores->at(i), config, config.shards_here[i]); !fits.ok()) return fits;
     if (holds_with_others())
-      if (auto latest = notes->note_written(stores->end_of_journal(), true); !latest.ok()) return latest;
+      if (auto written = notes->note_written(stores->end_of_journal()); !written.ok()) return written;
     std::vector<std::uint32_t> held_with_others;
     for (std::size_t i = 0; i < stores->size(); ++i) {
       auto& store = stores->at(i);
@@ -246,6 +239,13 @@ struct node_runtime::state {
     stores->on_damage([this](const error& why) { met_damage(why); });
     stores->begin_applying([this](const error& why) { die(why); }, note, [](const error& why) { std::_Exit(exit_code_of(why.code)); });
     return nothing{};
+  }
+
+  /// How far the journal is written, while other nodes hold a shard of it.
+  std::optional<store::journal_end> written_with_others() {
+    const std::lock_guard lock{of_several};
+    const bool any = std::any_of(seats.begin(), seats.end(), [](const auto& one) { return one != nullptr; });
+    return any ? std::optional{stores->end_of_journal()} : std::nullopt;
   }
 
   bool holds_with_others() const {
@@ -295,6 +295,11 @@ struct node_runtime::state {
     auto who = hello_of(config);
     if (auto opened = open_identity(); !opened.ok()) return opened;
     if (auto opened = open_sound_stores(who); !opened.ok()) return opened;
+    if (stores)
+      written_notes.emplace([this](const std::stop_token& stop) {
+        keep_noting_written(
+            *notes, [this] { return written_with_others(); }, *log, stop);
+      });
     const auto incarnation = identity->next_incarnation();
     if (!incarnation) return incarnation.failure();
     who.set_node_id(identity->node_id());
@@ -319,6 +324,7 @@ struct node_runtime::state {
     world.expressions = &*expressions;
     world.alert_webhooks = alert_webhooks ? &*alert_webhooks : nullptr;
     world.on_fatal = [this](const error& why) { die(why); };
+    world.on_damage = [this](const error& why) { met_damage(why); };
     world.on_given_up = [this](const error& why) { given_up(why); };
     world.next_incarnation = [this] { return identity->next_incarnation(); };
     world.on_others = [this](const v1::ReplicaHello& me) { note_others(me); };
@@ -400,7 +406,7 @@ struct node_runtime::state {
       return out;
     };
     figures.emplace(metrics_setup{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, tree->gateway()),
-                                  replicas, [this] { return count_set_aside(config); }});
+                                  replicas, [folders = working_folders_of(config)] { return count_set_aside(folders); }});
     if (!config.http) return nothing{};
     auto started = http_port::start(*config.http, figures->handlers());
     if (!started) return started.failure();
@@ -411,11 +417,12 @@ struct node_runtime::state {
   /// What is committed is durable in any case; the next start is faster, and a copy of the closed store is whole.
   void close_stores() {
     if (!stores) return;
+    written_notes.reset();
     replicas.clear();
     seats.clear();
     if (const auto closed = stores->close(); !closed.ok())
       log->on_note(note_level::warning, "journal", "the journal was not closed: " + in_one_line(closed.failure()));
-    else if (const auto noted = holds_with_others() ? notes->note_written(stores->end_of_journal(), false) : status(nothing{}); !noted.ok())
+    else if (const auto noted = holds_with_others() ? notes->note_written(stores->end_of_journal()) : status(nothing{}); !noted.ok())
       log->on_note(note_level::warning, "journal", in_one_line(noted.failure()));
     stores.reset();
   }

@@ -40,8 +40,10 @@ struct node_parts {
   /// Called, once and from any thread, after the supervision tree has given up and stopped everything: the node must be ended. Empty: the
   /// process ends at once, as by on_fatal.
   std::function<void(const error&)> on_given_up;
-  /// The node cannot start yet: another node has to answer first. Returns after about a second whether it is to go on waiting. Empty: the start fails.
-  std::function<bool(const std::string& why)> goes_on_waiting;
+  /// The node cannot start yet: another node has to answer first. Returns after about a second, and the node asks again. Empty: the start fails.
+  std::function<void(const std::string& why)> waits;
+  /// The others have answered, or cannot any more: the start goes on. May be empty.
+  std::function<void()> waits_no_more;
   /// Gets every transition and note, whatever the log's level, from any thread; must outlive the node. May be null.
   observer* listener = nullptr;
   /// Called before the node stops its parts, with the process's exit code, so that the caller can limit the time for the end.

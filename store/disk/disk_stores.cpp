@@ -35,6 +35,7 @@ result<std::unique_ptr<disk_stores>> disk_stores::open(disk_stores_options optio
   of_journal.now_unix_ms = now_unix_ms;
   of_journal.boot_ms = now_boot_ms;
   of_journal.random = random_bits;
+  of_journal.check_found = options.check_journal;
   auto joined = journaled_stores::open(std::move(*files), members, std::move(of_journal));
   if (!joined) return joined.failure();
   out->joined_ = std::move(*joined);

@@ -29,6 +29,7 @@ struct disk_stores_options {
   std::uint64_t segment_bytes = std::uint64_t{64} << 20;  // of the journal
   std::uint64_t journal_max_bytes = std::uint64_t{1} << 30;
   std::string release;
+  std::function<status(const journal_end&)> check_journal;  // as journal_options::check_found
 };
 
 class disk_stores {
@@ -58,11 +59,7 @@ class disk_stores {
   /// and the next opening goes on.
   status close();
 
-  /// How far the journal was written.
-  struct journal_end {
-    journal_id id;
-    std::uint64_t group = 0;
-  };
+  /// From any thread.
   journal_end end_of_journal() const { return {joined_->log().id(), joined_->log().last_group()}; }
 
   /// From any thread.

@@ -26,6 +26,12 @@
 
 namespace fairlead::store {
 
+/// How far a journal was written. Groups are numbered over all openings.
+struct journal_end {
+  journal_id id;
+  std::uint64_t group = 0;
+};
+
 struct journal_options {
   std::uint64_t segment_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_bytes = std::uint64_t{1} << 30;  // of all files; at least six segments
@@ -33,6 +39,8 @@ struct journal_options {
   std::function<std::int64_t()> now_unix_ms;
   std::function<std::int64_t()> boot_ms;  // a clock that nobody sets; for the stores behind the journal
   std::function<std::uint64_t()> random;
+  std::function<status(const journal_end&)>
+      check_found;  // what was recovered, before anything is written; an error ends the opening; empty: none
 
   std::uint64_t most_segments() const { return std::max<std::uint64_t>(6, max_bytes / segment_bytes); }
 };

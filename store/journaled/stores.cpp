@@ -100,6 +100,8 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   if (!recovered) return recovered.failure();
   auto found = std::move(*recovered);
   if (expected && !found) return missing_journal(out->files_->path(), first->place);
+  if (found && options.check_found)
+    if (auto latest = options.check_found({found->id, found->end.next_group - 1}); !latest) return latest.failure();
   std::vector<shard_position> positions;
   // Each store is looked at before anything is written.
   for (std::size_t i = 0; i < members.size(); ++i) {

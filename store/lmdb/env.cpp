@@ -239,7 +239,6 @@ error env::failure(int rc, const char* doing) const {
               "Restore the store from a backup, or use another directory."};
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:
-    case MDB_PANIC:
     case MDB_BAD_TXN:  // an error of an earlier call is never gone over: LMDB has met a page that it cannot use, and has not said so then
       return {v1::ERROR_CODE_CORRUPT, sentence + mdb_strerror(rc) + ".",
               "Stop the node, run `fairlead store check` and restore the store from a backup."};

@@ -163,7 +163,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
     case 1:
     case 2: next.body = raft::vote_reply{below(2) == 0, below(4) != 0}; break;
     case 3: next.body = raft::append_reply{below(6), below(3) == 0, 10 + below(16), 9 + below(14), 9 + below(14), below(5)}; break;
-    case 4: next.body = raft::heartbeat{below(25), below(4), below(1'000), below(16) == 0}; break;
+    case 4: next.body = raft::heartbeat{below(25), below(4), below(1'000), below(16) == 0 ? below(25) : 0, below(4)}; break;
     case 5: next.body = raft::heartbeat_reply{below(4)}; break;
     default: {
       raft::append what{below(5), 8 + below(14), 2 + below(3), below(30), below(1'000), {}};

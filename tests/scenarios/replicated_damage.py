@@ -144,8 +144,14 @@ def gets_an_older_copy(working, told_by, dice):
     before = len(node.log.read_bytes())
     if told_by != "its own note":
         (folder / "written").unlink()
+        elections = whole.elections()
         node.launch()
-        wait_until(lambda: working.look() or node.process.poll() is not None, 60, f"{name} ends with an older copy of its store", every=0.05)
+        wait_until(lambda: working.look() or node.process.poll() is not None or whole.elections() != elections, 60,
+                   f"{name} ends with an older copy of its store", every=0.05)
+        if whole.elections() != elections:
+            print("the lead has moved, and nobody knows what the copy lacks", flush=True)
+            node.kill()
+            return replace(working, name)
         said = said_since(node, before)
         expect(node.process.returncode == 5 and "is an older copy" in said, f"{name} ended with {node.process.returncode} with an older copy: {said[-900:]}")
     whole.launch_until_it_says(name, SET_ASIDE, working.look)

@@ -72,7 +72,10 @@ class drill:
             shutil.rmtree(self.nodes.folder / name)
 
     def restore(self, made, on):
-        report = fairlead_json("restore", self.nodes.folder / on, "--from", made)
+        refused = fairlead("restore", self.nodes.folder / on, "--from", made)
+        expect(refused.returncode == 1 and "several nodes hold: n1, n2, n3" in refused.stderr and not (self.nodes.folder / on).exists(),
+               f"a backup is restored beside others, without a word: {refused.stdout}{refused.stderr}")
+        report = fairlead_json("restore", self.nodes.folder / on, "--from", made, "--accept-loss")
         self.nodes.nodes[on].launch()
         wait_until(lambda: self.nodes.leader() == on, 30, f"{on} leads alone", every=0.05)
         return report
@@ -85,7 +88,7 @@ class drill:
         node.kill()
         known = (folder / "node").read_bytes()
         shutil.rmtree(folder)
-        fairlead_json("restore", folder, "--from", made)
+        fairlead_json("restore", folder, "--from", made, "--accept-loss")
         (folder / "node").write_bytes(known)
         node.start(30)
         for name in NAMES:

@@ -97,8 +97,8 @@ status check_latest(const v1::Hello& you, const hello_view& known) {
       "node " + you.node() + " shows incarnation " + std::to_string(you.incarnation()) + ", but " +
           (again ? "another process with that incarnation" : "its incarnation " + std::to_string(incarnation)) +
           " was connected before: its data folder is an older copy",
-      "Use the latest data folder of the node. If that is lost and this folder is from a backup: stop the node, run fairlead restore "
-      "STORE for the store of each of its shards, remove the file `node` from the data folder, and run fairlead node forget " +
+      "Use the latest data folder of the node. If that is lost: stop the node, remove the file `node` from the data folder, remove the "
+      "store of each shard that other nodes hold, too, run fairlead restore STORE for each other one, and run fairlead node forget " +
           you.node()};
 }
 
@@ -190,7 +190,9 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
       return refused("shard " + std::to_string(claim.shard()) + " of node " + you.node() + " is of another lineage (" +
                          to_text(claim.lineage()) + ") than the one that was here before (" + to_text(latest->second) +
                          "), and they began apart from each other",
-                     "Decide which store to keep, and run fairlead restore STORE on it while its node is stopped");
+                     std::string("Decide which store to keep, and run ") +
+                         (claim.lineage().several() ? "fairlead cluster recover STORE" : "fairlead restore STORE") +
+                         " on it while its node is stopped");
   }
 
   const v1::ShardClaim* gives_way = nullptr;

@@ -45,7 +45,10 @@ void consensus::answer(const message& from, const append& what) {
 
 void consensus::answer(const message& from, const heartbeat& what) {
   if (!obey(from)) return;
-  if (what.went_back) {
+  // The store that had it may be back.
+  const auto lacked = log_.term_at(what.lacks_index);
+  const bool is_there = what.lacks_index < log_.base_index() || (lacked && (what.lacks_term == 0 || *lacked == what.lacks_term));
+  if (what.lacks_index != 0 && !is_there) {
     went_back_ = true;
     return quarantine("it lacks entries that it had confirmed: its store is an older copy");
   }

@@ -185,7 +185,7 @@ T consensus::reached_by_majority(T own, T progress::*of_other) const {
     for (const auto id : log_.current_members().standbys)
       if (const auto other = others_.find(id); other != others_.end()) values.push_back(other->second.*of_other);
   std::sort(values.begin(), values.end(), std::greater<>{});
-  return values[values.size() / 2];
+  return values[enough];
 }
 
 std::int64_t consensus::majority_contact_ms() const { return reached_by_majority(now_.boot_ms, &progress::last_contact_ms); }
@@ -240,8 +240,11 @@ void consensus::end_round() {
 
 void consensus::send_heartbeats() {
   last_beat_ms_ = now_.boot_ms;
-  for (auto& [id, of] : others_)
-    send(id, term_, heartbeat{of.went_back ? 0 : std::min(of.match, commit_), round_, now_.shard_ms, of.went_back}, hard_position_);
+  for (auto& [id, of] : others_) {
+    heartbeat what{std::min(of.match, commit_), round_, now_.shard_ms};
+    if (of.went_back) what = {0, round_, now_.shard_ms, of.match, log_.term_at(of.match).value_or(0)};
+    send(id, term_, what, hard_position_);
+  }
 }
 
 }  // namespace fairlead::raft

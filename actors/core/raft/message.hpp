@@ -47,7 +47,9 @@ struct heartbeat {
   log_index commit = 0;  // never above what the receiver is known to have
   std::uint64_t round = 0;
   std::int64_t stamp_ms = 0;  // what the leader's clock shows; it falls when that is set back
-  bool went_back = false;     // the receiver lacks what it had confirmed to this leader
+  // The receiver had confirmed this entry to the leader, and lacks it. 0: it lacks none; of the term: the leader does not keep it any more.
+  log_index lacks_index = 0;
+  log_term lacks_term = 0;
 };
 struct heartbeat_reply {
   std::uint64_t round = 0;

@@ -28,6 +28,7 @@ struct restore_command {
   std::string backup;
   std::string journal;
   bool relaunch = false;
+  bool accept_loss = false;
 };
 
 error disk_error(const std::string& what, const std::string& why) {
@@ -93,6 +94,9 @@ int restore(cli_context& context, restore_command what) {
   while (what.store.size() > 1 && what.store.back() == '/') what.store.pop_back();
   if (const auto kept = check_not_given_up(what.store); !kept.ok()) return fail(kept.failure());
   if (const auto alone = what.backup.empty() ? check_held_alone(what.store) : status(nothing{}); !alone.ok()) return fail(alone.failure());
+  if (const auto lost = what.accept_loss ? status(nothing{}) : check_others_are_lost(what.backup.empty() ? what.store : what.backup);
+      !lost.ok())
+    return fail(lost.failure());
   if (!what.backup.empty())
     if (const auto copied = copy_backup(what.backup, what.store); !copied.ok()) return fail(copied.failure());
   std::error_code failed;
@@ -122,6 +126,8 @@ void add_restore_command(CLI::App& app, cli_context& context) {
   command->add_option("--from", what->backup, "Backup to copy to STORE first. Without it, STORE itself must be the backup");
   add_journal_option(*command, what->journal, "STORE");
   command->add_flag("--relaunch", what->relaunch, "Jobs catch up on scheduled times since the backup; without it these times are skipped");
+  command->add_flag("--accept-loss", what->accept_loss,
+                    "Of a shard that several nodes hold: all of them are lost, and so is what they had beyond the backup");
   add_json_option(*command, context);
   command->callback([&context, what] { context.code = restore(context, *what); });
 }

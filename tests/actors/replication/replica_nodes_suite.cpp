@@ -208,6 +208,13 @@ CAF_TEST(a_shard_that_goes_on_elsewhere_in_a_later_lineage_stops_here) {
   lineages[1] = next_lineage(own, 0, 5);
   pass(5'000);
   CAF_CHECK_EQUAL(leader(), first);
+  // A node that has begun the shard on an empty store, alone or with others.
+  for (const bool several : {false, true}) {
+    lineages[0] = first_lineage(own.made_unix_ms() + 1'000, 5);
+    lineages[0].set_several(several);
+    pass(5'000);
+    CAF_CHECK_EQUAL(leader(), first);
+  }
 
   lineages[0] = next_lineage(own, 0, 5);
   pass(3'000);

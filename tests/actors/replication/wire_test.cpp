@@ -38,7 +38,7 @@ TEST(wire, brings_every_kind_of_message_whole) {
       {1, 2, 9, raft::append_reply{5, false, 44, 0, 0, 0}},
       {1, 2, 9, raft::append_reply{5, true, 0, 40, 38, 7}},
       {1, 2, 9, raft::heartbeat{44, 17, 321}},
-      {1, 2, 9, raft::heartbeat{0, 17, 321, true}},
+      {1, 2, 9, raft::heartbeat{0, 17, 321, 40, 8}},
       {1, 2, 9, raft::heartbeat_reply{17}},
       {1, 2, 9, raft::heartbeat_reply{17, true}},
       {1, 2, 9, raft::timeout_now{}},

@@ -271,6 +271,22 @@ TEST(replication, a_replica_that_has_lost_what_it_confirmed_takes_part_no_more_o
   EXPECT_TRUE(three.wire.empty());
 }
 
+TEST(replication, a_replica_whose_latest_store_is_back_does_not_take_itself_for_an_older_one) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.settle();
+  const auto term = three.core(1).term();
+  three.start(3, {{term, 0}, {10, 1, three_voters}, {text(11, term, "epoch"), text(12, term, "pay")}, 10});
+  for (const auto& [what, lacks] : {std::pair{heartbeat{0, 0, 0, 12, term}, false},
+                                    {heartbeat{0, 0, 0, 12, 0}, false},
+                                    {heartbeat{0, 0, 0, 9, 1}, false},
+                                    {heartbeat{0, 0, 0, 12, term + 1}, true}}) {
+    three.step(3, received{{1, 3, term, what}});
+    EXPECT_EQ(three.core(3).went_back(), lacks) << what.lacks_index << "/" << what.lacks_term;
+  }
+}
+
 TEST(replication, a_replica_that_has_lost_what_it_confirmed_is_told_no_commits) {
   group three{three_voters};
   three.elect(1);
