@@ -62,8 +62,7 @@ status acquaintance::meet(const v1::ReplicaHello& you) {
   if (has_begun(you)) follow(you.nodes());
   for (const auto* who : {&std::as_const(me_), &you})
     if (core::reads(*who) < core::format_of(me_.nodes()))
-      return refused("Node " + who->node() + " does not know format " + std::to_string(core::format_of(me_.nodes())) + ", in which " +
-                         where + " is written" + (who->release().empty() ? "." : ": it has release " + who->release() + "."),
+      return refused(core::unknown_format(who->node(), who->release(), core::format_of(me_.nodes()), where),
                      "Run the release of the other nodes there.");
   if (you.node() == me_.node()) return refused("Two nodes with the name " + me_.node() + " hold " + where + ".", "Give one another name.");
   for (const auto& node : {me_.node(), you.node()}) {

@@ -16,9 +16,7 @@ result<v1::ShardNodes> with_node(const v1::ShardNodes& now, const v1::ShardNodes
   if (node.replica() == 0)
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "Node " + node.name() + " says of no replica that it has.", "Report this as a bug."};
   if (std::max(what.reads(), 1U) < format_of(now))
-    return error{v1::ERROR_CODE_WRONG_STATE,
-                 "Node " + node.name() + " does not know format " + std::to_string(format_of(now)) + ", in which " +
-                     shard_text(what.shard()) + " is written.",
+    return error{v1::ERROR_CODE_WRONG_STATE, unknown_format(node.name(), {}, format_of(now), shard_text(what.shard())),
                  "Run the release of the other nodes there."};
   for (const auto& one : now.nodes()) {
     if (one.name() != node.name() && one.replica() == node.replica())
@@ -73,6 +71,12 @@ result<v1::ShardNodes> without_node(const v1::ShardNodes& now, const v1::ShardNo
 
 }  // namespace
 
+std::string unknown_format(const std::string& node, const std::string& release, std::uint32_t format, const std::string& written_in_it) {
+  return "Node " + node + " does not know format " + std::to_string(format) +
+         (written_in_it.empty() ? "" : ", in which " + written_in_it + " is written") +
+         (release.empty() ? "." : ": it has release " + release + ".");
+}
+
 v1::ShardNodes shard_nodes_of(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   v1::ShardNodes out;
@@ -110,10 +114,7 @@ result<v1::ShardNodes> with_format(const v1::ShardNodes& now, std::uint32_t form
       return error{v1::ERROR_CODE_WRONG_STATE, "Node " + one.name() + " is not connected, so nobody knows which release it has.",
                    "Start it with the new release, or take the shard away from it: fairlead cluster leave."};
     if (reads(*said) < format)
-      return error{v1::ERROR_CODE_WRONG_STATE,
-                   "Node " + one.name() + " does not know format " + std::to_string(format) +
-                       (said->release().empty() ? "." : ": it has release " + said->release() + "."),
-                   "Start it with the new release."};
+      return error{v1::ERROR_CODE_WRONG_STATE, unknown_format(one.name(), said->release(), format, {}), "Start it with the new release."};
   }
   if (format_of(now) >= format) return now;
   auto out = now;

@@ -28,6 +28,9 @@ inline std::uint32_t format_of(const v1::ShardNodes& of) { return std::max(of.fo
 /// The latest that a node knows.
 inline std::uint32_t reads(const v1::ReplicaHello& who) { return std::max(who.reads(), 1U); }
 
+/// `Node n2 does not know format 2, in which shard 0 is written: it has release 0.1.0.` Without what is not known or not so: empty.
+std::string unknown_format(const std::string& node, const std::string& release, std::uint32_t format, const std::string& written_in_it);
+
 /// nullptr: the list does not have the node.
 const v1::ShardNodes::Node* find_node(const v1::ShardNodes& in, const std::string& name);
 

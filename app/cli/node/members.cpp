@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/core/cluster/shard_nodes.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/operator_name.hpp"
@@ -260,9 +261,9 @@ int upgrade(cli_context& context, const member_words& words, bool finish) {
     }
     auto& line = shards.emplace_back();
     line.shard = shard.shard();
-    line.format = std::max((finish && next ? *next : *now).format(), 1U);
-    line.has_risen = line.format > std::max(now->format(), 1U);
-    line.next = next ? std::max(next->format(), 1U) : line.format;
+    line.format = core::format_of(finish && next ? *next : *now);
+    line.has_risen = line.format > core::format_of(*now);
+    line.next = next ? core::format_of(*next) : line.format;
     if (!next) line.why = next.failure();
   }
   // What is done stays done, and is told.
