@@ -48,12 +48,13 @@ void consensus::answer(const message& from, const heartbeat& what) {
   // The store that had it may be back.
   const auto lacked = log_.term_at(what.lacks_index);
   const bool is_there = what.lacks_index < log_.base_index() || (lacked && (what.lacks_term == 0 || *lacked == what.lacks_term));
-  if (what.lacks_index != 0 && !is_there) {
+  // A leader tells nobody of more commits than that one has confirmed to it.
+  if ((what.lacks_index != 0 && !is_there) || what.commit > log_.last_index()) {
     went_back_ = true;
     return quarantine("it lacks entries that it had confirmed: its store is an older copy");
   }
   heard(what.stamp_ms);
-  commit_to(std::min(what.commit, log_.last_index()));
+  commit_to(what.commit);
   // Says that this term is durable here, and so that a majority of such answers leaves none for a later one.
   send(from.from, term_, heartbeat_reply{what.round, declines_}, hard_position_);
 }

@@ -271,6 +271,17 @@ TEST(replication, a_replica_that_has_lost_what_it_confirmed_takes_part_no_more_o
   EXPECT_TRUE(three.wire.empty());
 }
 
+TEST(replication, a_replica_that_has_lost_what_it_confirmed_hears_so_before_there_is_anything_new) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.settle();
+  three.start(3, {{three.core(1).term(), 0}, {10, 1, three_voters}, {}, 10});
+  three.pass(1, 2 * group::heartbeat_ms);
+  three.settle();
+  EXPECT_TRUE(three.core(3).went_back());
+}
+
 TEST(replication, a_replica_whose_latest_store_is_back_does_not_take_itself_for_an_older_one) {
   group three{three_voters};
   three.elect(1);
