@@ -71,6 +71,7 @@ void gateway_shell::complete_status(const std::shared_ptr<status_round>& round) 
     v1::ShardStatus own;
     desk->describe(own);
     if (!reply.has_store()) *reply.mutable_store() = own.store();
+    line.set_aside(own.replication().trouble());
     if (!line.has_replication()) line.mutable_replication()->Swap(own.mutable_replication());
   }
   reply.set_node(setup_.node);

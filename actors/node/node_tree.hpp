@@ -57,6 +57,8 @@ class node_tree {
     fatal_handler on_fatal;
     /// The store of a shard that other nodes hold, too, is not what it was. From any thread.
     fatal_handler on_damage;
+    /// A shard that other nodes hold, too, goes on elsewhere in that lineage. From any thread. May be empty.
+    std::function<void(std::uint32_t shard, const v1::Lineage& latest)> on_outlived;
     /// Called once, from any thread, after the tree has given up and stopped everything.
     std::function<void(const error&)> on_given_up;
     /// Raises the node's durable counter of incarnations, for a restarted agent. From any thread.

@@ -138,7 +138,7 @@ class replica_shell final : public service_port {
             [this](const link_report& report) {
               asks_links_ = false;
               if (const auto latest = report.lineages.find(seat_.settings().shard); latest != report.lineages.end())
-                seat_.heard_of(latest->second);
+                if (seat_.heard_of(latest->second) && setup_.on_outlived) setup_.on_outlived(latest->second);
               for (const auto& [node, gateway] : report.gateways) greet(node, gateway);
             },
             [this](const caf::error&) { asks_links_ = false; });

@@ -20,6 +20,8 @@ struct replica_setup {
   fatal_handler on_fatal;
   /// The replica's store is not what it was; it takes part no more. From any thread.
   fatal_handler on_damage;
+  /// The shard goes on elsewhere in this lineage; it takes part no more. On the actor's thread. May be empty.
+  std::function<void(const v1::Lineage& latest)> on_outlived;
   /// A group of the Scheduler's batches counts, so long after it was proposed.
   std::function<void(std::size_t batches, std::size_t bytes, std::chrono::microseconds took)> on_committed;
   /// What this replica introduces itself with, when it has begun, and whenever other nodes hold the shard. On the actor's thread. May be empty.

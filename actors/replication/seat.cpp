@@ -197,12 +197,13 @@ void replica_seat::cannot_read(std::string why) {
   unreadable_ = {std::move(why), next};
 }
 
-void replica_seat::heard_of(const v1::Lineage& latest) {
+bool replica_seat::heard_of(const v1::Lineage& latest) {
   auto* const it = consensus();
   auto own = others_.me().lineage();
   own.set_several(true);  // which it is not stored with
-  if (it == nullptr || compare(latest, own) != lineage_order::later) return;
+  if (it == nullptr || compare(latest, own) != lineage_order::later || !it->view().quarantined.empty()) return false;
   it->outlived("the shard goes on elsewhere in a later lineage (" + to_text(latest) + ")");
+  return true;
 }
 
 bool replica_seat::is_proposed(const v1::ShardNodes& next, const replica_view& now) const {

@@ -62,8 +62,9 @@ class replica_seat {
   replica* consensus() const;
   /// The entry behind the last one is of a later release, and cannot be read. This replica says so until it has that entry.
   void cannot_read(std::string why);
-  /// `latest` is the lineage that counts most of all that were heard of. If the shard goes on in that one, this replica takes part no more.
-  void heard_of(const v1::Lineage& latest);
+  /// `latest` is the lineage that counts most of all that were heard of. If the shard goes on in that one, this replica takes part no more. True: from
+  /// now on.
+  bool heard_of(const v1::Lineage& latest);
   /// This node is drained, or no longer: while another one can lead the shard, this one does not. From any thread.
   status decline(bool on);
   /// From any thread.

@@ -263,6 +263,9 @@ child_spec shard::replica_child() {
         setup.copies = copies_.as<copies_actor>();
         setup.on_fatal = world_.on_fatal;
         setup.on_damage = world_.on_damage;
+        setup.on_outlived = [this](const v1::Lineage& latest) {
+          if (world_.on_outlived) world_.on_outlived(options_.shard, latest);
+        };
         setup.on_committed = [this](std::size_t batches, std::size_t bytes, std::chrono::microseconds took) {
           commits_.committed(batches, bytes, took);
         };

@@ -106,6 +106,29 @@ status node_notes::check_written(const store::journal_end& found) const {
       "Put the latest stores back, or give the node empty ones. To use the copy on purpose, remove the file " + path("written") + "."};
 }
 
+status node_notes::note_later(std::uint32_t shard, const v1::Lineage& lineage) {
+  const std::lock_guard lock{guard_};
+  auto before = read<v1::LaterNote>(path("later"));
+  if (!before) return before.failure();
+  auto note = *before ? std::move(**before) : v1::LaterNote{};
+  auto* const all = note.mutable_shards();
+  const auto found = std::find_if(all->begin(), all->end(), [&](const auto& one) { return one.shard() == shard; });
+  auto& its = found != all->end() ? *found : *all->Add();
+  its.set_shard(shard);
+  *its.mutable_lineage() = lineage;
+  return write(path("later"), note);
+}
+
+result<std::optional<v1::Lineage>> node_notes::later(std::uint32_t shard) const {
+  const std::lock_guard lock{guard_};
+  const auto note = read<v1::LaterNote>(path("later"));
+  if (!note) return note.failure();
+  if (*note)
+    for (const auto& one : (*note)->shards())
+      if (one.shard() == shard) return std::optional{one.lineage()};
+  return std::optional<v1::Lineage>{};
+}
+
 status node_notes::note_damage(const error& why, const std::vector<std::string>& folders) {
   const std::lock_guard lock{guard_};
   for (const auto& folder : folders) {

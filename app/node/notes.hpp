@@ -4,6 +4,7 @@
 //     others      OthersNote: the nodes that hold its shards, too
 //     rebuilding  RebuildNote: damaged stores are set aside, and new ones take their places
 //     written     WrittenNote: how far the journal has been written
+//     later       LaterNote: shards that go on elsewhere in a later lineage
 //   in the folder of each store, where a command that goes on with the store finds it, too:
 //     damaged     DamageNote: damage ended the last process
 
@@ -42,6 +43,11 @@ class node_notes {
   /// Of a journal that was found. Errors: corrupt, this node has written more of it, so the stores are an older copy; disk; wrong_state, the file
   /// is not what was written.
   status check_written(const store::journal_end& found) const;
+
+  /// The shard goes on elsewhere in that lineage. Errors: disk; wrong_state, the file is not what was written.
+  status note_later(std::uint32_t shard, const v1::Lineage& lineage);
+  /// nullopt: nothing is known of that. Errors: as above.
+  result<std::optional<v1::Lineage>> later(std::uint32_t shard) const;
 
   /// `folders`: of the node's stores.
   status note_damage(const error& why, const std::vector<std::string>& folders);

@@ -214,6 +214,9 @@ struct node_runtime::state {
         seats.push_back(std::make_unique<replica_seat>(store, seat_of(config, number), clock, now_boot_ms));
         replicas.push_back(nullptr);
         who.add_shards()->set_shard(number);
+        const auto later = notes->later(number);
+        if (!later) return later.failure();
+        if (*later) seats.back()->heard_of(**later);
         held_with_others.push_back(number);
         continue;
       }
@@ -326,6 +329,10 @@ struct node_runtime::state {
     world.on_fatal = [this](const error& why) { die(why); };
     world.on_damage = [this](const error& why) { met_damage(why); };
     world.on_given_up = [this](const error& why) { given_up(why); };
+    world.on_outlived = [this](std::uint32_t shard, const v1::Lineage& latest) {
+      if (const auto noted = notes->note_later(shard, latest); !noted.ok())
+        log->on_note(note_level::error, "replica", in_one_line(noted.failure()));
+    };
     world.next_incarnation = [this] { return identity->next_incarnation(); };
     world.on_others = [this](const v1::ReplicaHello& me) { note_others(me); };
     world.open_to_others = [this](std::uint32_t number) { return open_to_others(number); };

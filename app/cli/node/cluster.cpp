@@ -46,6 +46,7 @@ std::string cluster_json(const v1::StatusReply& reply) {
     out.begin_object().key("shard").number(std::uint64_t{shard.shard()}).key("node");
     shard.node().empty() ? out.null() : out.string(shard.node());
     out.key("up").boolean(shard.up()).key("reason").string(shard.reason()).key("epoch").number(std::uint64_t{shard.epoch()});
+    out.key("aside").string(shard.aside());
     out.key("journal");
     if (shard.store().has_journal())
       write_journal(out, shard.store().journal());
@@ -78,6 +79,10 @@ namespace {
 
 std::string nodes_word(std::uint64_t count) { return count == 1 ? "1 more node" : std::to_string(count) + " more nodes"; }
 
+std::string aside_of(const std::string& shard, const std::string& node, const std::string& why) {
+  return shard + ": the replica on " + printable(node) + " takes no part, because " + printable(why) + ".";
+}
+
 /// `Shard 0 survives the loss of 1 more node. n2 leads it.`
 std::string sentence_of(const v1::ShardStatus& shard) {
   const auto name = "Shard " + std::to_string(shard.shard());
@@ -89,8 +94,7 @@ std::string sentence_of(const v1::ShardStatus& shard) {
     return name + " survives the loss of " + (known.may_lose() == 0 ? "no more node" : nodes_word(known.may_lose())) + ". " +
            printable(known.leader()) + " leads it, in term " + std::to_string(known.term()) + ", and heard of a majority " +
            format_duration(known.contact_ms_ago()) + " ago.";
-  if (!known.trouble().empty())
-    return name + ": the replica on " + printable(known.node()) + " takes no part, because " + printable(known.trouble()) + ".";
+  if (!known.trouble().empty()) return aside_of(name, known.node(), known.trouble());
   const auto heard = known.contact_ms_ago() < 0 ? std::string{" has heard of no leader"}
                                                 : " last heard of a leader " + format_duration(known.contact_ms_ago()) + " ago";
   if (known.leader().empty())
@@ -156,6 +160,8 @@ std::string cluster_text(const v1::StatusReply& reply) {
   for (const auto& shard : reply.shards()) {
     out += sentence_of(shard) + "\n" + releases_of(shard, reply);
     const auto& known = shard.replication();
+    if (!shard.aside().empty() && known.trouble().empty())
+      out += aside_of("Shard " + std::to_string(shard.shard()), reply.node(), shard.aside()) + "\n";
     const auto number = std::to_string(shard.shard());
     if (known.role() != "leader") continue;
     any = true;

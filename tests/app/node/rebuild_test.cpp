@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "app/node/replicas.hpp"
 #include "store/failpoint.hpp"
@@ -101,6 +102,40 @@ TEST_F(rebuild_test, notes_come_back_as_they_were_written) {
   EXPECT_FALSE(others_hold_all(others, {0, 2})) << "nothing is known of shard 2";
   ASSERT_TRUE(notes.keep_others({1}).ok());
   EXPECT_FALSE(others_hold_all(notes.others(), {0}));
+}
+
+TEST_F(rebuild_test, a_journal_of_which_no_file_can_be_read_is_damaged_and_not_missing) {
+  make_store();
+  for (const auto& one : fs::directory_iterator{config.journal_path}) {
+    if (one.path().extension() != ".seg") continue;
+    std::fstream file{one.path(), std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(20);
+    file << std::string(2'000, '?');
+  }
+  const auto opened = store::disk_stores::open(stores_of(config));
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.failure().code, v1::ERROR_CODE_CORRUPT) << opened.failure().sentence;
+  fs::remove_all(config.journal_path);
+  const auto none = store::disk_stores::open(stores_of(config));
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.failure().code, v1::ERROR_CODE_WRONG_STATE) << none.failure().sentence;
+}
+
+TEST_F(rebuild_test, a_later_lineage_is_noted_by_shard) {
+  EXPECT_FALSE(*notes.later(1));
+  for (const std::int64_t made : {5, 7}) {
+    v1::Lineage lineage;
+    lineage.set_made_unix_ms(made);
+    ASSERT_TRUE(notes.note_later(1, lineage).ok());
+  }
+  ASSERT_TRUE(notes.note_later(0, {}).ok());
+  const auto known = node_notes{place.path()}.later(1);
+  ASSERT_TRUE(known.ok());
+  ASSERT_TRUE(*known);
+  EXPECT_EQ((*known)->made_unix_ms(), 7);
+  // Without what it says the shard could go on beside the later lineage.
+  store::testing::write_text(place / "later", "shards { garbage");
+  EXPECT_EQ(notes.later(1).failure().code, v1::ERROR_CODE_WRONG_STATE);
 }
 
 TEST_F(rebuild_test, of_two_notes_of_other_nodes_that_come_in_the_wrong_order_the_later_one_stays) {
