@@ -313,6 +313,23 @@ result<std::optional<journal_id>> find_journal_id(journal_files& files) {
   return std::optional<journal_id>{};
 }
 
+result<bool> has_unreadable_segment(journal_files& files) {
+  const auto names = files.list();
+  if (!names) return names.failure();
+  if (is_being_removed(*names)) return false;
+  block_buffer head(journal_block_bytes);
+  for (const auto& name : *names) {
+    if (!segment_number(name)) continue;
+    auto file = files.open(name);
+    if (!file) return file.failure();
+    if ((*file)->size() < head.size()) continue;
+    if (auto got = (*file)->read(0, head.data(), head.size()); !got) return got.failure();
+    const bool is_written = std::any_of(head.data(), head.data() + head.size(), [](auto byte) { return byte != 0; });
+    if (is_written && !decode_segment_header(head.data())) return true;
+  }
+  return false;
+}
+
 result<std::optional<recovered_journal>> recover_journal(journal_files& files, const std::optional<journal_id>& expected,
                                                          const record_visitor& visit) {
   return recovery(files, expected, visit).run();

@@ -70,6 +70,9 @@ struct recovered_journal {
   bool closed = false;  // the last record is a clean end
 };
 
+/// There is a file of a journal whose head was written and cannot be read. Error: disk.
+result<bool> has_unreadable_segment(journal_files& files);
+
 /// The id that the first sound file names; nullopt: there is no journal. Error: disk.
 result<std::optional<journal_id>> find_journal_id(journal_files& files);
 

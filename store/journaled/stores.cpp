@@ -54,6 +54,14 @@ error missing_journal(const std::string& path, const std::string& place) {
           "Put the journal back, or restore the node from a backup."};
 }
 
+error unreadable_journal(const std::string& path, const std::string& place) {
+  return {v1::ERROR_CODE_CORRUPT,
+          "The journal of the store " + place + " in " + path +
+              " is damaged: the head of its file is unreadable; it holds the last work that was "
+              "acknowledged.",
+          "Put the journal back, or restore the node from a backup."};
+}
+
 result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr<journal_files> files, const std::vector<member>& members,
                                                                  journal_options options) {
   std::unique_ptr<journaled_stores> out(new journaled_stores);
@@ -99,7 +107,11 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   }
   if (!recovered) return recovered.failure();
   auto found = std::move(*recovered);
-  if (expected && !found) return missing_journal(out->files_->path(), first->place);
+  if (expected && !found) {
+    const auto unreadable = has_unreadable_segment(*out->files_);
+    if (!unreadable) return unreadable.failure();
+    return *unreadable ? unreadable_journal(out->files_->path(), first->place) : missing_journal(out->files_->path(), first->place);
+  }
   if (found && options.check_found)
     if (auto latest = options.check_found({found->id, found->end.next_group - 1}); !latest) return latest.failure();
   std::vector<shard_position> positions;
