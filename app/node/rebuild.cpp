@@ -154,9 +154,13 @@ bool others_hold_all(const v1::OthersNote& noted, const std::vector<std::uint32_
   });
 }
 
+bool others_may_hold_all(const node_config& config, const node_notes& notes) {
+  return !config.shard_nodes.empty() || others_hold_all(notes.others(), config.shards_here);
+}
+
 result<v1::RebuildNote> agree_to_rebuild(const node_config& config, node_notes& notes, const error& why, const rebuild_patience& patience) {
+  if (!others_may_hold_all(config, notes)) return why;
   const auto known = notes.others();
-  if (config.shard_nodes.empty() && !others_hold_all(known, config.shards_here)) return why;
   const auto locks = lock_all(config);
   if (!locks) return locks.failure();
   if (auto first = patience.at_once ? status(nothing{}) : check_not_again(config); !first.ok()) return prevented(why, first.failure());

@@ -27,6 +27,9 @@ std::size_t count_set_aside(const std::vector<std::string>& folders);
 /// Other nodes hold each of the shards, as far as is noted.
 bool others_hold_all(const v1::OthersNote& noted, const std::vector<std::uint32_t>& shards);
 
+/// Each of the node's shards may be on other nodes.
+bool others_may_hold_all(const node_config& config, const node_notes& notes);
+
 struct rebuild_patience {
   duration answer_within = std::chrono::seconds{10};  // of each question
   /// What prevents it may pass. Returns after a while whether it is to be tried again. Empty: never.

@@ -153,6 +153,15 @@ status check_held_alone(const std::string& directory) {
       "`fairlead cluster recover`."};
 }
 
+status check_can_settle(const std::string& directory) {
+  const auto opened = store::one_store::open_tables(directory, store::one_store::access::read);
+  if (!opened || !(*opened)->replica()) return nothing{};
+  return error{v1::ERROR_CODE_WRONG_STATE,
+               "Other nodes can join the shard of the store " + directory + ", so the store needs its journal, which has the log for them.",
+               "Keep the journal with the store. If the journal is lost or damaged, add --accept-loss, and run `fairlead restore` on the "
+               "store then."};
+}
+
 status check_others_are_lost(const std::string& backup) {
   const auto copy = one_of_several(backup);
   if (!copy) return nothing{};

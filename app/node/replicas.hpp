@@ -39,6 +39,8 @@ status be_first_of_several(store::journaled_store& store, const node_config& con
 
 /// For commands that let a store go on by itself. Error: wrong_state, it is one of several copies. A store that cannot be opened has none.
 status check_held_alone(const std::string& directory);
+/// For a store that is to be taken out of its journal with nothing lost. Error: wrong_state, it is a copy of a shard that others can join.
+status check_can_settle(const std::string& directory);
 /// For a restore. Error: wrong_state, `backup` is of a shard that several nodes hold, so that one of these may be left.
 status check_others_are_lost(const std::string& backup);
 

@@ -146,6 +146,7 @@ struct node_runtime::state {
     if (opened.ok() || opened.failure().code != v1::ERROR_CODE_CORRUPT) return opened;
     const auto damage = opened.failure();
     close_damaged(who);
+    if (!others_may_hold_all(config, *notes)) return damage;
     log->on_note(note_level::warning, "replica",
                  "the stores are damaged; the node asks the other nodes for their shards: " + damage.sentence);
     if (parts.waits) parts.waits("the stores are damaged; the node asks the other nodes for their shards");
@@ -213,10 +214,10 @@ struct node_runtime::state {
                        "shard " + std::to_string(number) + " goes on from here; other nodes get it from this one");
         seats.push_back(std::make_unique<replica_seat>(store, seat_of(config, number), clock, now_boot_ms));
         replicas.push_back(nullptr);
-        who.add_shards()->set_shard(number);
         const auto later = notes->later(number);
         if (!later) return later.failure();
         if (*later) seats.back()->heard_of(**later);
+        who.add_shards()->set_shard(number);
         held_with_others.push_back(number);
         continue;
       }
@@ -328,11 +329,11 @@ struct node_runtime::state {
     world.alert_webhooks = alert_webhooks ? &*alert_webhooks : nullptr;
     world.on_fatal = [this](const error& why) { die(why); };
     world.on_damage = [this](const error& why) { met_damage(why); };
-    world.on_given_up = [this](const error& why) { given_up(why); };
     world.on_outlived = [this](std::uint32_t shard, const v1::Lineage& latest) {
       if (const auto noted = notes->note_later(shard, latest); !noted.ok())
         log->on_note(note_level::error, "replica", in_one_line(noted.failure()));
     };
+    world.on_given_up = [this](const error& why) { given_up(why); };
     world.next_incarnation = [this] { return identity->next_incarnation(); };
     world.on_others = [this](const v1::ReplicaHello& me) { note_others(me); };
     world.open_to_others = [this](std::uint32_t number) { return open_to_others(number); };

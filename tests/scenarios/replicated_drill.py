@@ -38,6 +38,12 @@ class drill:
         whole = self.nodes
         whole.start()
         done_well(whole.init("n1"), "n1 becomes the first of several")
+        first = whole.nodes["n1"]
+        expect(first.end()[0] == 0, f"n1 does not end in order: {first.last_words()}")
+        done = fairlead("store", "settle", whole.folder / "n1")
+        expect(done.returncode == 1 and "Other nodes can join the shard" in done.stderr, f"its log is thrown away: {done.stdout}{done.stderr}")
+        first.start(30)
+        wait_until(lambda: whole.leader() == "n1", 30, "n1 leads alone", every=0.05)
         self.join("n1", ["n2", "n3"])
         done_well(fairlead("workflow", "deploy", WORKFLOW, node=whole.address), "the workflow is deployed")
 
@@ -96,7 +102,22 @@ class drill:
             if name != on:
                 wait_until(lambda: b"the shard goes on elsewhere in a later lineage" in log.read_bytes(), 30, f"{name} takes part no more", every=0.1)
             wait_until(lambda: fairlead_json("cluster", "status", node=address)["shards"][0]["node"] == on, 30, f"{name} sends requests to {on}", every=0.1)
+            aside = fairlead_json("cluster", "status", node=address)["shards"][0]["aside"]
+            expect(("goes on elsewhere" in aside) == (name != on), f"{name} does not say how its replica is: {aside}")
+        self.start_again_without(on)
         print(f"ok  a backup was restored on {on} while the others worked: they have stopped", flush=True)
+
+    def start_again_without(self, gone):
+        """A start of a node that has stopped takes nothing back, also where nobody is there who could tell it again."""
+        for node in self.nodes.nodes.values():
+            node.kill()
+        for name in NAMES:
+            if name != gone:
+                before = len(self.nodes.nodes[name].log.read_bytes())
+                self.nodes.nodes[name].start(30)
+                wait_until(lambda: b"goes on elsewhere in a later lineage" in self.nodes.nodes[name].log.read_bytes()[before:], 10,
+                           f"{name} takes part no more after its start, either", every=0.1)
+        self.nodes.nodes[gone].start(30)
 
     def finish(self, count, unknown):
         whole = self.nodes

@@ -68,9 +68,14 @@ result<std::vector<survivor>> look_at_others(const recover_command& what, const 
   for (const auto& path : what.others) {
     auto one = look_at(path, {});
     if (!one) return one.failure();
-    if (one->shard != own.shard || compare(one->lineage, own.lineage) != lineage_order::same)
+    if (one->shard != own.shard)
       return error{v1::ERROR_CODE_CONFLICT, "The stores " + own.path + " and " + path + " are not copies of the same shard.",
                    "Compare stores of shard " + std::to_string(own.shard) + " only"};
+    if (compare(one->lineage, own.lineage) != lineage_order::same)
+      return error{v1::ERROR_CODE_CONFLICT,
+                   "The stores " + own.path + " and " + path + " are of different lineages (" + fairlead::to_text(own.lineage) + ", " +
+                       fairlead::to_text(one->lineage) + "): the shard was restored, recovered or begun anew in between",
+                   "Decide which lineage is to go on, and compare its stores only"};
     out.push_back(std::move(*one));
   }
   return out;

@@ -73,7 +73,8 @@ int settle_stores(cli_context& context, store_command what) {
   const auto directories = store::stores_in(what.path);
   if (directories.empty()) return fail(store::no_store(what.path));
   for (const auto& one : directories)
-    for (const auto& checked : {check_not_given_up(one), check_held_alone(one)})
+    for (const auto& checked :
+         {check_not_given_up(one), check_held_alone(one), what.accept_loss ? status(nothing{}) : check_can_settle(one)})
       if (!checked.ok()) return fail(checked.failure());
   const auto done = store::settle_node(directories, what.journal, what.accept_loss);
   if (!done) return fail(done.failure());
