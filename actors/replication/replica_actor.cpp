@@ -335,7 +335,7 @@ class replica_shell final : public service_port {
     if (words == told_) return;
     setup_.log->on_note(now.quarantined.empty() ? note_level::info : note_level::error, "replica", words);
     told_ = std::move(words);
-    if (now.went_back)
+    if (now.went_back && setup_.on_damage)
       setup_.on_damage(error{v1::ERROR_CODE_CORRUPT,
                              "The store of shard " + std::to_string(seat_.settings().shard) +
                                  " is an older copy: it lacks entries that this node had confirmed to the one that leads.",

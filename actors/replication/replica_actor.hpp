@@ -18,7 +18,7 @@ struct replica_setup {
   links_actor links;
   copies_actor copies;  // null: nobody here gives or takes copies
   fatal_handler on_fatal;
-  /// The replica's store is not what it was; it takes part no more. From any thread.
+  /// The replica's store is not what it was; it takes part no more. On the actor's thread. May be empty.
   fatal_handler on_damage;
   /// The shard goes on elsewhere in this lineage; it takes part no more. On the actor's thread. May be empty.
   std::function<void(const v1::Lineage& latest)> on_outlived;

@@ -106,11 +106,11 @@ struct node_runtime::state {
 
   /// A reader has met damage. Other nodes can give this one the shard. Without them what is not damaged is served on.
   void met_damage(const error& why) {
+    if (others_hold_all(notes->others(), held)) die(why);
     {
       const std::lock_guard lock{guard_of_damage};
       if (damage_told.size() >= most_damage_told || !damage_told.insert(why.sentence).second) return;
     }
-    if (others_hold_all(notes->others(), held)) die(why);
     log->on_note(note_level::error, "store", in_one_line(why));
   }
 
