@@ -321,7 +321,8 @@ void replica::look_at_leadership() {
 raft::log_index replica::confirmed_by_all_in_contact(raft::log_index up_to) const {
   if (consensus_.current_role() != raft::role::leader) return up_to;
   for (const auto& [id, known] : consensus_.others())
-    if (!known.lacks_base && boot_ms_() - known.last_contact_ms < how_.election_ms) up_to = std::min(up_to, known.match);
+    if (!known.lacks_base && !known.went_back() && boot_ms_() - known.last_contact_ms < how_.election_ms)
+      up_to = std::min(up_to, known.match);
   return up_to;
 }
 
@@ -383,7 +384,7 @@ replica_view replica::view_locked() const {
   for (const auto& [id, known] : consensus_.others()) {
     const auto lacks = std::max(known.match, log.base_index()) + 1;
     out.others.push_back({id, known.match, log.bytes_behind(known.match), lacks <= out.last_index ? log.at(lacks).stamp_ms : 0,
-                          known.last_contact_ms, known.lacks_base, known.went_back, known.declines});
+                          known.last_contact_ms, known.lacks_base, known.went_back(), known.declines});
   }
   out.quarantined = consensus_.quarantined();
   out.went_back = consensus_.went_back();

@@ -105,6 +105,7 @@ struct encode_body {
     auto& to = *out.mutable_heartbeat_reply();
     to.set_round(from.round);
     to.set_declines(from.declines);
+    to.set_has_index(from.has_index);
   }
   void operator()(const raft::timeout_now&) const { out.mutable_timeout_now(); }
 };
@@ -129,7 +130,10 @@ std::optional<decltype(raft::message::body)> body_of(const v1::ReplicaMessage& i
       const auto& from = in.heartbeat();
       return raft::heartbeat{from.commit(), from.round(), from.stamp_ms(), from.lacks_index(), from.lacks_term()};
     }
-    case v1::ReplicaMessage::kHeartbeatReply: return raft::heartbeat_reply{in.heartbeat_reply().round(), in.heartbeat_reply().declines()};
+    case v1::ReplicaMessage::kHeartbeatReply: {
+      const auto& from = in.heartbeat_reply();
+      return raft::heartbeat_reply{from.round(), from.declines(), from.has_index()};
+    }
     case v1::ReplicaMessage::kTimeoutNow: return raft::timeout_now{};
     case v1::ReplicaMessage::BODY_NOT_SET: return std::nullopt;
   }

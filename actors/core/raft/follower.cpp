@@ -55,8 +55,8 @@ void consensus::answer(const message& from, const heartbeat& what) {
   }
   heard(what.stamp_ms);
   commit_to(what.commit);
-  // Says that this term is durable here, and so that a majority of such answers leaves none for a later one.
-  send(from.from, term_, heartbeat_reply{what.round, declines_}, hard_position_);
+  // Says that this term is durable here, and so that a majority of such answers leaves none for a later one; and that what it says it has is.
+  send(from.from, term_, heartbeat_reply{what.round, declines_, what.lacks_index}, what.lacks_index != 0 ? position_ : hard_position_);
 }
 
 // False: it cannot be the leader of this term.

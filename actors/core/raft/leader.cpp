@@ -98,7 +98,7 @@ void consensus::send_entries_to_all() {
 void consensus::send_entries(replica_id to, progress& of) {
   for (bool probes = false; !probes;) {
     probes = of.how == progress::way::probe;
-    if (of.went_back || of.lacks_base || journal_stands_still() || (probes ? of.asked : of.flying_bytes >= how_.max_flying_bytes)) return;
+    if (of.went_back() || of.lacks_base || journal_stands_still() || (probes ? of.asked : of.flying_bytes >= how_.max_flying_bytes)) return;
     // What is no longer kept it may have all the same, so it is asked about the base.
     of.next = std::max(of.next, log_.base_index() + 1);
     auto entries = log_.slice(of.next, how_.max_message_bytes);
@@ -131,7 +131,8 @@ void consensus::answer(const message& from, const append_reply& said) {
   of.last_contact_ms = now_.boot_ms;
   if (said.rejected) {
     // It was sent when the replica had already confirmed that index, and it lacks it now: a lost disk, or a copy of an older one (R14).
-    if (said.number > of.sent_when_known && said.previous_index <= of.match) of.went_back = true;
+    if (said.number > of.sent_when_known && said.previous_index <= of.match) of.go_back();
+    if (of.went_back()) return;
     // One gap has the messages behind it rejected one by one. Only the first of these rejections says something new.
     const bool late = said.number <= of.sent_when_probed ||
                       (of.how == progress::way::probe ? said.previous_index != of.next - 1 : said.previous_index <= of.match);
@@ -141,7 +142,7 @@ void consensus::answer(const message& from, const append_reply& said) {
     of.probe_from(log_.last_of_term(std::min(said.hint_index, log_.last_index()), said.hint_term) + 1, sent_);
     return send_entries(from.from, of);
   }
-  if (said.matched > log_.last_index() || of.went_back) return;
+  if (said.matched > log_.last_index() || of.went_back()) return;
   of.matched(said.matched, sent_);
   of.lacks_base = false;
   if (of.how == progress::way::probe) {
@@ -158,7 +159,8 @@ void consensus::answer(const message& from, const heartbeat_reply& said) {
   const auto found = others_.find(from.from);
   if (role_ != role::leader || found == others_.end()) return;
   auto& of = found->second;
-  if (of.went_back || said.round > round_) return;
+  if (of.went_back() && said.has_index == of.lost) of.come_back(sent_);
+  if (of.went_back() || said.round > round_) return;
   of.last_contact_ms = now_.boot_ms;
   of.confirmed_round = std::max(of.confirmed_round, said.round);
   of.declines = said.declines;
@@ -242,7 +244,7 @@ void consensus::send_heartbeats() {
   last_beat_ms_ = now_.boot_ms;
   for (auto& [id, of] : others_) {
     heartbeat what{std::min(of.match, commit_), round_, now_.shard_ms};
-    if (of.went_back) what = {0, round_, now_.shard_ms, of.match, log_.term_at(of.match).value_or(0)};
+    if (of.went_back()) what = {0, round_, now_.shard_ms, of.lost, log_.term_at(of.lost).value_or(0)};
     send(id, term_, what, hard_position_);
   }
 }

@@ -53,7 +53,8 @@ struct heartbeat {
 };
 struct heartbeat_reply {
   std::uint64_t round = 0;
-  bool declines = false;  // it does not want to be the next leader
+  bool declines = false;    // it does not want to be the next leader
+  log_index has_index = 0;  // it does have this entry, which the leader said it lacks
 };
 
 /// Campaign now: the leader hands over.

@@ -4,6 +4,18 @@
 
 namespace fairlead::raft {
 
+void progress::go_back() {
+  if (went_back()) return;
+  lost = match;
+  match = 0;
+  lacks_base = false;
+}
+
+void progress::come_back(std::uint64_t sent) {
+  probe_from(lost + 1, sent);
+  lost = 0;
+}
+
 void progress::probe_from(log_index where, std::uint64_t sent) {
   sent_when_probed = sent;
   how = way::probe;

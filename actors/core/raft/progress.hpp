@@ -22,8 +22,9 @@ struct progress {
   /// It needs entries that are no longer kept. A copy of the state helps it; when that is installed its own log must not have the term of the
   /// copy's last entry at that index, for then it needs none, and may have confirmed what is behind it.
   bool lacks_base = false;
-  bool went_back = false;  // it has lost what it had confirmed: what it says does not count any more
-  bool declines = false;   // it does not want to be the next leader
+  /// What it had confirmed and has lost. Until it has that again, what it says does not count. 0: it has lost nothing.
+  log_index lost = 0;
+  bool declines = false;  // it does not want to be the next leader
 
   std::uint64_t sent_when_known = 0;  // messages of entries that the leader had sent when `match` last rose
   std::uint64_t confirmed_round = 0;
@@ -39,6 +40,11 @@ struct progress {
   std::deque<in_flight> flying;
   std::size_t flying_bytes = 0;
 
+  bool went_back() const { return lost != 0; }
+  /// From now on: nothing that it has confirmed counts any more.
+  void go_back();
+  /// Its latest store is back.
+  void come_back(std::uint64_t sent);
   /// Asks again where the logs agree; `sent`: messages of entries so far.
   void probe_from(log_index where, std::uint64_t sent);
   void flew(log_index last, std::size_t bytes);

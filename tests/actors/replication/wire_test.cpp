@@ -41,6 +41,7 @@ TEST(wire, brings_every_kind_of_message_whole) {
       {1, 2, 9, raft::heartbeat{0, 17, 321, 40, 8}},
       {1, 2, 9, raft::heartbeat_reply{17}},
       {1, 2, 9, raft::heartbeat_reply{17, true}},
+      {1, 2, 9, raft::heartbeat_reply{17, false, 30}},
       {1, 2, 9, raft::timeout_now{}},
   };
   for (const auto& each : all) {

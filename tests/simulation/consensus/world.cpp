@@ -227,7 +227,7 @@ std::string consensus_world::where_of(const consensus_host& late) {
     const auto& of = known->second;
     out += "; leader " + std::to_string(leader->id()) + (of.how == raft::progress::way::probe ? " probes" : " replicates") + ", match " +
            std::to_string(of.match) + ", next " + std::to_string(of.next) + ", base " +
-           std::to_string(leader->replica().entries().base_index()) + (of.went_back ? ", went back" : "");
+           std::to_string(leader->replica().entries().base_index()) + (of.went_back() ? ", went back" : "");
   }
   return out;
 }

@@ -202,7 +202,7 @@ TEST(replication, a_replica_that_left_and_came_back_is_counted) {
   two.settle();
   ASSERT_EQ(two.core(1).others().at(2).match, two.core(1).entries().last_index());
   two.step(1, received{{2, 1, two.core(1).term(), append_reply{5, true, 0, 13, 10, 1}}});
-  EXPECT_FALSE(two.core(1).others().at(2).went_back);
+  EXPECT_FALSE(two.core(1).others().at(2).went_back());
 }
 
 TEST(replication, a_journal_that_does_not_belong_to_the_state_is_refused) {
@@ -234,33 +234,35 @@ TEST(replication, many_rejections_of_one_gap_make_one_message) {
   EXPECT_EQ(answered, 0U);
 }
 
-// R14
-TEST(replication, a_replica_that_has_lost_what_it_confirmed_is_not_counted_any_more) {
+/// 1 leads; 3 has confirmed entries up to 12 to it, and begins on an older copy of its store.
+group group_with_a_loss() {
   group three{three_voters};
   three.elect(1);
   three.propose_text(1, "pay");
   three.settle();
   three.start(3, {{three.core(1).term(), 0}, {10, 1, three_voters}, {}, 10});
+  return three;
+}
+
+// R14
+TEST(replication, a_replica_that_has_lost_what_it_confirmed_is_not_counted_any_more) {
+  auto three = group_with_a_loss();
   three.silent[2] = true;
   three.propose_text(1, "more");
   for (int i = 0; i < 4; ++i) {
     three.settle();
     three.pass(1, group::heartbeat_ms);
   }
-  EXPECT_TRUE(three.core(1).others().at(3).went_back);
+  EXPECT_TRUE(three.core(1).others().at(3).went_back());
   EXPECT_EQ(three.core(1).commit_index(), 12U);
 }
 
 TEST(replication, a_replica_that_has_lost_what_it_confirmed_takes_part_no_more_once_it_is_told) {
-  group three{three_voters};
-  three.elect(1);
-  three.propose_text(1, "pay");
-  three.settle();
-  three.start(3, {{three.core(1).term(), 0}, {10, 1, three_voters}, {}, 10});
+  auto three = group_with_a_loss();
   EXPECT_FALSE(three.core(3).went_back());
   three.propose_text(1, "more");
   three.settle();
-  ASSERT_TRUE(three.core(1).others().at(3).went_back);
+  ASSERT_TRUE(three.core(1).others().at(3).went_back());
   three.pass(1, 2 * group::heartbeat_ms);
   three.settle();
   EXPECT_TRUE(three.core(3).went_back());
@@ -272,11 +274,7 @@ TEST(replication, a_replica_that_has_lost_what_it_confirmed_takes_part_no_more_o
 }
 
 TEST(replication, a_replica_that_has_lost_what_it_confirmed_hears_so_before_there_is_anything_new) {
-  group three{three_voters};
-  three.elect(1);
-  three.propose_text(1, "pay");
-  three.settle();
-  three.start(3, {{three.core(1).term(), 0}, {10, 1, three_voters}, {}, 10});
+  auto three = group_with_a_loss();
   three.pass(1, 2 * group::heartbeat_ms);
   three.settle();
   EXPECT_TRUE(three.core(3).went_back());
@@ -298,6 +296,57 @@ TEST(replication, a_replica_whose_latest_store_is_back_does_not_take_itself_for_
   }
 }
 
+TEST(replication, a_replica_whose_latest_store_is_back_is_counted_again) {
+  auto three = group_with_a_loss();
+  const auto term = three.core(1).term();
+  const auto beat = [&] {
+    for (int i = 0; i < 4; ++i) {
+      three.pass(1, group::heartbeat_ms);
+      three.settle();
+    }
+  };
+  three.propose_text(1, "more");
+  three.settle();
+  ASSERT_TRUE(three.core(1).others().at(3).went_back());
+  three.start(3, {{term, 0}, {10, 1, three_voters}, {text(11, term, "epoch"), text(12, term, "pay")}, 10});
+  beat();
+  EXPECT_FALSE(three.core(1).others().at(3).went_back());
+  EXPECT_EQ(three.core(3).entries().last_index(), 13U);
+  three.silent[2] = true;
+  three.propose_text(1, "with 3 alone");
+  beat();
+  EXPECT_EQ(three.core(1).commit_index(), 14U);
+}
+
+TEST(replication, what_a_replica_had_confirmed_and_lost_is_not_counted_for_entries_that_are_not_committed_yet) {
+  group three{three_voters};
+  three.elect(1);
+  three.silent[2] = true;
+  // 3 has confirmed it, and the disk of 1 is slow.
+  const auto index = three.propose_text(1, "pay");
+  three.sync(3);
+  while (!three.wire.empty()) {
+    const auto next = three.wire.front();
+    three.wire.pop_front();
+    if (next.to == 2) continue;
+    three.step(next.to, received{next});
+    three.sync(3);
+  }
+  ASSERT_EQ(three.core(1).others().at(3).match, index);
+  ASSERT_LT(three.core(1).commit_index(), index);
+  three.start(3, {{three.core(1).term(), 0}, {10, 1, three_voters}, {}, 10});
+  three.propose_text(1, "more");
+  while (!three.wire.empty()) {
+    const auto next = three.wire.front();
+    three.wire.pop_front();
+    if (next.to != 2) three.step(next.to, received{next});
+    three.sync(3);
+  }
+  ASSERT_TRUE(three.core(1).others().at(3).went_back());
+  three.sync(1);
+  EXPECT_LT(three.core(1).commit_index(), index);
+}
+
 TEST(replication, a_replica_that_has_lost_what_it_confirmed_is_told_no_commits) {
   group three{three_voters};
   three.elect(1);
@@ -306,7 +355,7 @@ TEST(replication, a_replica_that_has_lost_what_it_confirmed_is_told_no_commits) 
   three.start(3, {{three.core(1).term(), 0}, {10, 1, three_voters}, {text(11, 1, "left over"), text(12, 1, "left over")}, 10});
   three.propose_text(1, "more");
   three.settle();
-  ASSERT_TRUE(three.core(1).others().at(3).went_back);
+  ASSERT_TRUE(three.core(1).others().at(3).went_back());
   three.pass(1, 2 * group::heartbeat_ms);
   three.settle();
   EXPECT_EQ(three.core(3).commit_index(), 10U);
@@ -340,7 +389,7 @@ TEST(replication, a_late_rejection_is_no_loss) {
   three.propose_text(1, "pay");
   three.settle();
   three.step(1, received{{3, 1, three.core(1).term(), append_reply{1, true, 0, 10, 10, 1}}});
-  EXPECT_FALSE(three.core(1).others().at(3).went_back);
+  EXPECT_FALSE(three.core(1).others().at(3).went_back());
 }
 
 // R13
