@@ -80,7 +80,11 @@ std::vector<std::string> stores_in(const std::string& path) {
 }
 
 error no_store(const std::string& directory) {
-  return {v1::ERROR_CODE_NOT_FOUND, "There is no store in " + directory + ".", "Give the directory that store.path in the node file has."};
+  std::string folders;
+  for (const auto& one : stores_in(directory)) folders += (folders.empty() ? "" : ", ") + one;
+  return {v1::ERROR_CODE_NOT_FOUND, "There is no store in " + directory + ".",
+          folders.empty() ? "Give the directory that store.path in the node file has."
+                          : "It has the stores of several shards. Give one of these: " + folders + "."};
 }
 
 status prepare_directory(const std::string& directory, bool read_only) {

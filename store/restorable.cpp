@@ -52,12 +52,17 @@ result<std::uint64_t> restorable::boot() const {
   return *stored;
 }
 
-result<v1::Lineage> restorable::claim_lineage(const v1::Lineage& fresh) {
+status restorable::check_complete() const {
   const auto restoring = read_meta(meta::restoring_row);
   if (!restoring) return restoring.failure();
-  if (restoring->has_value() && meta::decode_u64(**restoring) != 0)
-    return error{v1::ERROR_CODE_WRONG_STATE, "A restore into the store " + place() + " has begun but is not complete.",
-                 "Run `fairlead restore " + place() + "` again: it continues where it stopped."};
+  if (!restoring->has_value() || meta::decode_u64(**restoring) == 0) return nothing{};
+  return error{v1::ERROR_CODE_WRONG_STATE, "A restore or a recovery of the store " + place() + " has begun but is not complete.",
+               "Run the command again, `fairlead restore " + place() + "` or `fairlead cluster recover " + place() +
+                   " --accept-loss`: it continues where it stopped."};
+}
+
+result<v1::Lineage> restorable::claim_lineage(const v1::Lineage& fresh) {
+  if (auto complete = check_complete(); !complete) return complete.failure();
   const auto row = read_meta(meta::lineage_row);
   if (!row) return row.failure();
   if (row->has_value()) {

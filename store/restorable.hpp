@@ -23,7 +23,9 @@ class restorable : public store {
   /// How many processes have run a node on this store, as releases before the journal counted them, and what a restore says.
   result<std::uint64_t> boot() const;
 
-  /// The lineage of this store; `fresh`, if the store has none yet. Error wrong_state: a restore of the store has begun and not ended.
+  /// Error wrong_state: a restore or a recovery of the store has begun and not ended.
+  status check_complete() const;
+  /// The lineage of this store; `fresh`, if the store has none yet. Error: as above.
   result<v1::Lineage> claim_lineage(const v1::Lineage& fresh);
 
   /// Begin and end of a restore. In between the store belongs to no lineage, and no node takes it. A restore begun again goes on.

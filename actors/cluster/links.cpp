@@ -103,7 +103,10 @@ core::hello_judgement links::judge(const v1::Hello& you) {
   for (const auto& [name, one] : nodes_)
     if (one.connected) known.connected.push_back(&one.hello);
   auto out = core::judge_hello(you, known);
-  if (out.later) core::learn(memory_.lineages, *out.later);
+  if (!out.later) return out;
+  core::learn(memory_.lineages, *out.later);
+  const auto own = memory_.claims.find(out.later->shard());
+  if (out.later->lineage().several() && own != memory_.claims.end() && !own->second.lineage().several()) world_.held_elsewhere(*out.later);
   return out;
 }
 
@@ -184,7 +187,7 @@ void links::on_reply(std::uint64_t ticket, const v1::HelloReply& reply) {
   if (const auto known = nodes_.find(whom.node); known != nodes_.end()) known->second.greeting = false;
   const auto& you = reply.me();
   if (failure.code() != v1::ERROR_CODE_OK) {
-    (void)judge(you);
+    (void)judge(you);  // a later lineage counts, whoever tells of it
     turned_away(whom, you,
                 {failure.code(), harmless_text(failure.sentence(), max_sentence), harmless_text(failure.remedy(), max_sentence)});
   } else {
@@ -366,7 +369,9 @@ link_route links::route_of(std::uint32_t shard) const {
   }
   if (out.via != no_gateway) return out;
   const auto& here = options_.shards_here;
-  if (const auto holder = last_holder_.find(shard); holder != last_holder_.end()) {
+  if (out.several) {
+    out.reason = "no connected node leads it; fairlead cluster status says what is known of it";
+  } else if (const auto holder = last_holder_.find(shard); holder != last_holder_.end()) {
     const auto& one = nodes_.find(holder->second);
     out.node = holder->second;
     if (one == nodes_.end())
@@ -377,8 +382,7 @@ link_route links::route_of(std::uint32_t shard) const {
       out.reason = "node " + holder->second + ", which has the shard, is not connected: " + one->second.reason;
   } else if (std::find(here.begin(), here.end(), shard) != here.end()) {
     out.node = options_.me.node();
-    out.reason = out.several ? "no connected node leads it; fairlead cluster status says what is known of it"
-                             : "the shard has not started yet on this node";
+    out.reason = "the shard has not started yet on this node";
   } else {
     out.reason = "no node with this shard has been connected yet";
   }

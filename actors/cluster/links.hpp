@@ -50,6 +50,8 @@ class links_port {
   /// Tells all subscribers.
   virtual void tell(const link_route& route) = 0;
   virtual void tell_total(std::uint32_t count) = 0;
+  /// Several nodes hold the shard, as a node says that claims it, and this node claims to hold it alone.
+  virtual void held_elsewhere(const v1::ShardClaim& claim) = 0;
 };
 
 /// State that survives a crash of the links and their restart.

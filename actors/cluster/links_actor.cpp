@@ -117,6 +117,10 @@ class links_shell final : public links_port {
     arm();
   }
 
+  void held_elsewhere(const v1::ShardClaim& claim) override {
+    if (setup_.on_held_elsewhere) setup_.on_held_elsewhere(claim);
+  }
+
   void connect(std::size_t dial, const std::string& address) override {
     auto known = parse_client_address(address);
     if (!known) return links_.on_not_connected(dial, known.failure().sentence);

@@ -34,6 +34,7 @@ struct links_setup {
   caf::strong_actor_ptr gateway;  // this node's, as others are to reach it
   std::function<connector_actor(std::size_t dial)> connector_of;
   std::shared_ptr<links_store> store = std::make_shared<links_store>();
+  std::function<void(const v1::ShardClaim& claim)> on_held_elsewhere;  // as links_port::held_elsewhere; may be empty
 };
 
 class links_shell;

@@ -46,14 +46,16 @@ v1::NodeOperateReply links::forget(const v1::NodeOperateRequest& what) {
   const auto& name = what.forgotten();
   if (name == options_.me.node()) return refused(forgets_itself(name));
   const auto known = nodes_.find(name);
-  if (known != nodes_.end() && known->second.connected)
+  const bool is_connected = known != nodes_.end() && known->second.connected;
+  if (is_connected && what.only_ask())
     return refused({v1::ERROR_CODE_WRONG_STATE, "node " + name + " is connected with node " + options_.me.node(),
                     "Stop that node before another node takes its name; it may still be running although you cannot reach it"});
   v1::NodeOperateReply out;
   out.set_node(options_.me.node());
   out.add_nodes(options_.me.node());
   out.set_known(known != nodes_.end() || memory_.names.count(name) != 0);
-  if (what.only_ask()) return out;
+  // All were asked before any forgets it: the node that takes its place may have come meanwhile.
+  if (what.only_ask() || is_connected) return out;
   memory_.names.erase(name);
   memory_.connects.erase(name);
   if (known != nodes_.end()) nodes_.erase(known);

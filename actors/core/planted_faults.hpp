@@ -137,6 +137,11 @@ struct planted_faults {
   bool keep_lead = false;                 // a node that is drained goes on leading
   bool skip_archives = false;             // a copy of the state comes without the archives
   bool keep_replica_id = false;           // a store that is made in place of a lost one votes as the lost one would
+  bool begin_unshown = false;             // a Scheduler begins where the shard is led before it sees what former leaders have left
+  bool move_without_copy = false;         // a replica that follows erases what moves to an archive, and does not keep it there
+  bool copy_identity = false;             // a copy of the state brings the identity of the replica that it comes from
+  bool skip_unknown = false;              // a replica leaves out what a later release has written
+  bool raise_format_early = false;        // a shard is written in a format that not all its nodes know
 };
 
 }  // namespace fairlead::core

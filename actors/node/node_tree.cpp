@@ -71,6 +71,7 @@ result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options 
   auto shards_branch = branch_of("shards");
   shards_branch.policy.restarts = 1;
   shards_branch.policy.within = std::chrono::minutes{5};
+  const auto turn = std::make_shared<copy_turn>(false);
   for (auto& part : shards) {
     shard::world of;
     of.guards = out->guards_;
@@ -79,6 +80,7 @@ result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options 
     of.seat = part.seat;
     of.links = out->links_.as<links_actor>();
     of.archives = std::move(part.archives);
+    of.turn = turn;
     of.store_id = part.store_id;
     of.lineage = part.lineage;
     of.expressions = with.expressions;
@@ -126,6 +128,7 @@ guardian_spec node_tree::network() {
   setup.options.time = world_.time;
   setup.options.log = world_.log;
   setup.gateway = gateway_.handle();
+  setup.on_held_elsewhere = world_.on_held_elsewhere;
   return network_branch(guards_, std::move(setup), borrowed(links_));
 }
 

@@ -59,6 +59,8 @@ class node_tree {
     fatal_handler on_damage;
     /// A shard that other nodes hold, too, goes on elsewhere in that lineage. From any thread. May be empty.
     std::function<void(std::uint32_t shard, const v1::Lineage& latest)> on_outlived;
+    /// Several nodes hold a shard that this node claims to hold alone. From any thread. May be empty.
+    std::function<void(const v1::ShardClaim& claim)> on_held_elsewhere;
     /// Called once, from any thread, after the tree has given up and stopped everything.
     std::function<void(const error&)> on_given_up;
     /// Raises the node's durable counter of incarnations, for a restarted agent. From any thread.

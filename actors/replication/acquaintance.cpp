@@ -77,7 +77,9 @@ status acquaintance::meet(const v1::ReplicaHello& you) {
     return refused("Node " + me_.node() + " does not name node " + node + " among those that hold " + where + ".",
                    "Write the same shards.replicas in the node files of all of them.");
   }
-  if (!has_begun(me_) && has_begun(you)) {
+  // One that is new itself may have heard of a lineage that is over.
+  const bool is_member = has(you.members().voters(), you.replica()) || has(you.members().standbys(), you.replica());
+  if (!has_begun(me_) && has_begun(you) && is_member) {
     *me_.mutable_members() = you.members();
     *me_.mutable_lineage() = you.lineage();
     me_.set_store_id(you.store_id());

@@ -45,7 +45,8 @@ class copies {
       setup_.log->on_note(note_level::info, "replica", "shard " + std::to_string(setup_.seat->settings().shard) + ": " + sentence);
     };
     giver_.emplace(copy_giver::world{it, &own, setup_.archives.get(), setup_.seat->settings().shard, boot_ms,
-                                     [] { return make_uuid_v7(now_unix_ms()); }, send, note});
+                                     [] { return make_uuid_v7(now_unix_ms()); }, send, note,
+                                     [seat = setup_.seat](raft::replica_id id) { return seat->name_of(id); }, setup_.turn});
     taker_.emplace(copy_taker::world{it, &own, setup_.archives.get(), boot_ms, send, note, setup_.on_fatal});
     return true;
   }

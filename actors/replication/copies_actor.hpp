@@ -4,6 +4,7 @@
 
 #include "actors/protocol/handles.hpp"
 #include "actors/protocol/ports.hpp"
+#include "actors/replication/copy_giver.hpp"
 #include "actors/replication/seat.hpp"
 #include "actors/supervision/supervised.hpp"
 #include "store/lmdb/archive.hpp"
@@ -16,6 +17,7 @@ struct copies_setup {
   observer* log = nullptr;
   replica_actor replica;  // passes on what goes to other replicas
   fatal_handler on_fatal;
+  std::shared_ptr<copy_turn> turn;  // as of copy_giver::world
 };
 
 /// Spawn it detached.

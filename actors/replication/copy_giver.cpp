@@ -31,7 +31,7 @@ bool copy_giver::wanted_by(raft::replica_id who) const {
 void copy_giver::tick() {
   const auto now_ms = world_.boot_ms();
   if (copy_ && !wanted_by(to_)) {
-    end("is not needed any more");
+    end("is not needed any more: it has what it lacked, or is away");
   }
   if (copy_ && now_ms - heard_ms_ > given_up_after_ms) {
     end("is not asked for");
@@ -48,36 +48,55 @@ void copy_giver::tick() {
     if (!wants || now_ms < not_before_ms_[one.id]) continue;
     if (!next || not_before_ms_[one.id] < not_before_ms_[*next]) next = one.id;
   }
-  if (next) begin(*next);
+  if (next && take_turn()) begin(*next);
+}
+
+bool copy_giver::take_turn() {
+  has_turn_ = !world_.turn || !world_.turn->exchange(true);
+  return has_turn_;
+}
+
+void copy_giver::give_turn_back() {
+  if (std::exchange(has_turn_, false) && world_.turn) world_.turn->store(false);
 }
 
 void copy_giver::begin(raft::replica_id whom) {
   not_before_ms_[whom] = world_.boot_ms() + again_after_ms;
   to_ = whom;
+  if (!make()) return give_turn_back();
+  heard_ms_ = world_.boot_ms();
+  world_.note("a copy of the state, " + std::to_string(copy_->bytes()) + " bytes, is sent to node " + world_.node_of(whom));
+  offer();
+}
+
+/// False: there is none.
+bool copy_giver::make() {
   // The tables are at least as of here. What comes while they are copied is kept.
-  if (!world_.of->keep_for_copy({to_, world_.own->applied_index(), 0, 0})) return;
+  if (!world_.of->keep_for_copy({to_, world_.own->applied_index(), 0, 0})) return false;
   auto made = world_.own->below().copy();
   if (!made) {
-    not_before_ms_[whom] = world_.boot_ms() + again_after_refusal_ms;
+    not_before_ms_[to_] = world_.boot_ms() + again_after_refusal_ms;
     world_.of->end_copy(made.failure().sentence);
-    return world_.note("no copy of the state can be made: " + made.failure().sentence);
+    world_.note("no copy of the state can be made: " + made.failure().sentence);
+    return false;
   }
   const auto row = (*made)->read_tables()->get(store::table::meta, store::keys::meta(store::meta::applied_row));
   const auto at = row && row->has_value() ? store::meta::decode_applied(**row) : std::nullopt;
   copy_ = std::move(*made);
   name_ = world_.new_name();
   const auto behind = at ? world_.of->keep_for_copy({to_, at->index, 0, copy_->bytes()}) : std::nullopt;
-  if (!behind) return end("was made for nothing: what came meanwhile is not kept");
-  behind_ = *behind;
-  heard_ms_ = world_.boot_ms();
-  world_.note("a copy of the state, " + std::to_string(copy_->bytes()) + " bytes, is sent to replica " + std::to_string(whom));
-  offer();
+  if (behind)
+    behind_ = *behind;
+  else
+    end("was made for nothing: what came meanwhile is not kept");
+  return behind.has_value();
 }
 
 void copy_giver::end(const std::string& why) {
-  world_.note("the copy of the state for replica " + std::to_string(to_) + " " + why);
+  world_.note("the copy of the state for node " + world_.node_of(to_) + " " + why);
   world_.of->end_copy();
   copy_.reset();
+  give_turn_back();
 }
 
 void copy_giver::fail(const std::string& what, const error& why) {

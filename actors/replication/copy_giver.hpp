@@ -2,8 +2,9 @@
 // What a leader does for a replica that lacks more entries than are kept: it makes a copy of the shard's tables, offers it, and sends what is
 // asked of it. Written against ports, without CAF. One thread; making a copy blocks it for as long as that takes.
 //
-// One copy at a time. Entries behind it are kept while it is on its way, so that the replica can follow from there on.
+// One copy at a time, of all shards of a node: each takes as much room as its store has, and the disk's time. Entries behind it are kept while it is on its way, so that the replica can follow from there on.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,6 +19,9 @@
 
 namespace fairlead {
 
+/// Whether one of those that share it makes or sends a copy.
+using copy_turn = std::atomic<bool>;
+
 class copy_giver {
  public:
   struct world {
@@ -30,9 +34,14 @@ class copy_giver {
     std::function<void(v1::ReplicaCopy)> send;
     /// Something that operators want to know.
     std::function<void(const std::string& sentence)> note;
+    std::function<std::string(raft::replica_id)> node_of;  // for sentences
+    std::shared_ptr<copy_turn> turn;                       // of the node's shards; null: there is no other
   };
 
   explicit copy_giver(world in) : world_(std::move(in)) {}
+  ~copy_giver() { give_turn_back(); }
+  copy_giver(const copy_giver&) = delete;
+  copy_giver& operator=(const copy_giver&) = delete;
 
   /// Some times a second.
   void tick();
@@ -41,7 +50,10 @@ class copy_giver {
 
  private:
   bool wanted_by(raft::replica_id who) const;
+  bool take_turn();
+  void give_turn_back();
   void begin(raft::replica_id whom);
+  bool make();
   void offer();
   void end(const std::string& why);
   /// Something is wrong here, and shown.
@@ -59,6 +71,7 @@ class copy_giver {
   std::int64_t heard_ms_ = 0;  // when it was last asked for, or begun
   std::int64_t offered_ms_ = 0;
   std::map<raft::replica_id, std::int64_t> not_before_ms_;
+  bool has_turn_ = false;
 };
 
 }  // namespace fairlead

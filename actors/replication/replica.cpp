@@ -299,7 +299,8 @@ status replica::show(const raft::entry& what) {
 /// A Scheduler may begin when the leader's own first entry is shown, and with it all that former leaders have left.
 void replica::look_at_leadership() {
   const auto own = consensus_.epoch();
-  const auto leads = own != 0 && own_.shown_index() >= own;
+  const bool begins_early = how_.planted != nullptr && how_.planted->begin_unshown;
+  const auto leads = own != 0 && (own_.shown_index() >= own || begins_early);
   if (!leads && epoch_ != 0) {
     epoch_ = 0;
     asked_epoch_ = 0;
@@ -328,6 +329,8 @@ raft::log_index replica::confirmed_by_all_in_contact(raft::log_index up_to) cons
 
 /// Drops entries that nobody needs from memory, and lets the journal drop them.
 void replica::trim() {
+  // It says no more of its log, and the journal is the other shards', too.
+  if (!consensus_.quarantined().empty()) return own_.keep_above(own_.applied_index());
   const auto& log = consensus_.entries();
   const auto base = log.base_index();
   if (alone()) {

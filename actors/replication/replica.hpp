@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/core/planted_faults.hpp"
 #include "actors/core/raft/consensus.hpp"
 #include "actors/core/raft/member_plan.hpp"
 #include "actors/replication/lead_clock.hpp"
@@ -50,6 +51,7 @@ struct replica_settings {
   std::size_t keep_bytes = std::size_t{32} << 20;
   /// With so much proposed and not committed nothing more is taken.
   std::size_t most_uncommitted_bytes = std::size_t{64} << 20;
+  const core::planted_faults* planted = nullptr;  // tests only
 };
 
 /// A copy of the state that a leader sends to a replica.

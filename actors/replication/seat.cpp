@@ -266,12 +266,22 @@ status replica_seat::can_rebuild(const v1::ShardNodesRequest& what, const replic
                      std::to_string(options_.shard) + " goes on as the lineage " + to_text(own) + ".",
                  "Look at what the damaged store has, then give the node an empty one."};
   const auto* const listed = core::find_node(others_.nodes(), node);
-  return raft::can_rebuild(known_nodes(now), node, listed != nullptr ? listed->replica() : 0);
+  if (listed == nullptr || listed->leaves())
+    return error{v1::ERROR_CODE_NOT_FOUND, "Shard " + std::to_string(options_.shard) + " was taken away from node " + node + ".",
+                 "Remove its store of that shard, and run `fairlead cluster join` if it is to hold the shard again."};
+  return raft::can_rebuild(known_nodes(now), node, listed->replica());
 }
 
 replica* replica_seat::consensus() const {
   const std::lock_guard lock(guard_);
   return replica_.get();
+}
+
+std::string replica_seat::name_of(raft::replica_id id) const {
+  const std::lock_guard lock(guard_);
+  for (const auto& [node, its] : nodes_)
+    if (its.id == id) return node;
+  return "of replica " + std::to_string(id);
 }
 
 v1::ReplicationStatus replica_seat::describe() const {

@@ -67,6 +67,8 @@ class replica_seat {
   bool heard_of(const v1::Lineage& latest);
   /// This node is drained, or no longer: while another one can lead the shard, this one does not. From any thread.
   status decline(bool on);
+  /// The node with that replica, for sentences. From any thread.
+  std::string name_of(raft::replica_id id) const;
   /// From any thread.
   v1::ReplicationStatus describe() const;
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actors/alerts/book.hpp"
+#include "actors/core/cluster/alert_numbers.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/restore.hpp"
 #include "messages/lineage.hpp"
@@ -165,12 +166,20 @@ class restorer {
                         : report_.jobs != 0 ? " and are skipped"
                                             : ""));
     auto remedy = "tasks submitted since " + since + " are missing: submit them again with the same ids; then run fairlead alert ack " +
-                  std::to_string(shard_.next_alert() + 1);
+                  std::to_string(shown_alert(shard_.next_alert() + 1));
     if (!backfills_.empty())
       remedy += "; to launch missed times of jobs: " + backfills_ +
                 (report_.jobs > named_jobs ? "; and " + std::to_string(report_.jobs - named_jobs) + " more: fairlead job list" : "");
     draft.set_remedy(std::move(remedy));
-    report_.alert = alerts_.raise(std::move(draft), {shard_, open_, sequence_ + 1, from_unix_ms(how_.now_unix_ms)});
+    report_.alert = shown_alert(alerts_.raise(std::move(draft), {shard_, open_, sequence_ + 1, from_unix_ms(how_.now_unix_ms)}));
+  }
+
+  /// As the cluster numbers it.
+  std::uint64_t shown_alert(std::uint64_t number) const {
+    const auto now = store_.read();
+    const auto row = now->get(store::table::meta, store::keys::meta(store::meta::shard_row));
+    const auto known = row.ok() && *row ? store::meta::decode_shard(**row) : std::nullopt;
+    return known ? core::alert_number({known->shard, number}, std::max(known->count, 1U)) : number;
   }
 
   store::restorable& store_;

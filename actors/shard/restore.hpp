@@ -26,7 +26,7 @@ struct restore_report {
   std::uint64_t tasks = 0;          // tasks that go on
   std::uint64_t steps = 0;          // their steps that may have been performed or undone since
   std::uint64_t jobs = 0;           // jobs with nominal times since
-  std::uint64_t alert = 0;          // number of the alert
+  std::uint64_t alert = 0;          // number of the alert, as the cluster numbers it
 };
 
 /// May be repeated after an interruption: work already done is repeated, which changes only numbers. After an error no node takes the store

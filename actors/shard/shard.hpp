@@ -48,6 +48,7 @@ class shard {
     replica_seat* seat = nullptr;     // null: it does; `store_id` and `lineage` are not set otherwise
     links_actor links;
     std::shared_ptr<store::archive> archives;  // of the store
+    std::shared_ptr<copy_turn> turn;           // of all shards of the node: one of them at a time sends a copy of its state
     std::string store_id;
     v1::Lineage lineage;  // of the store
     expression_pool* expressions = nullptr;

@@ -40,6 +40,16 @@ result<std::optional<Message>> read(const std::string& path, const std::string& 
 
 std::string damage_in(const std::string& folder) { return folder + "/damaged"; }
 
+/// The part about that shard, which is added if there is none.
+template <class Note>
+auto& part_about(Note& note, std::uint32_t shard) {
+  auto* const all = note.mutable_shards();
+  const auto found = std::find_if(all->begin(), all->end(), [&](const auto& one) { return one.shard() == shard; });
+  auto& out = found != all->end() ? *found : *all->Add();
+  out.set_shard(shard);
+  return out;
+}
+
 v1::OthersNote others_in(const std::string& path) {
   auto all = read<v1::OthersNote>(path);
   return all.ok() && *all ? std::move(**all) : v1::OthersNote{};
@@ -60,9 +70,7 @@ store::found_part part_of(const v1::NotedFile& noted) { return {noted.path(), no
 status node_notes::note_others(const v1::ReplicaHello& shard) {
   const std::lock_guard lock{guard_};
   auto note = others_in(path("others"));
-  auto* const shards = note.mutable_shards();
-  const auto before = std::find_if(shards->begin(), shards->end(), [&](const auto& one) { return one.shard() == shard.shard(); });
-  auto& now = before != shards->end() ? *before : *shards->Add();
+  auto& now = part_about(note, shard.shard());
   const bool is_same_store = now.replica() == shard.replica();
   if (is_same_store && (now.nodes().version() > shard.nodes().version() || (now.has_lineage() && !shard.has_lineage()))) return nothing{};
   if (now.SerializeAsString() == shard.SerializeAsString()) return nothing{};
@@ -111,11 +119,7 @@ status node_notes::note_later(std::uint32_t shard, const v1::Lineage& lineage) {
   auto before = read<v1::LaterNote>(path("later"));
   if (!before) return before.failure();
   auto note = *before ? std::move(**before) : v1::LaterNote{};
-  auto* const all = note.mutable_shards();
-  const auto found = std::find_if(all->begin(), all->end(), [&](const auto& one) { return one.shard() == shard; });
-  auto& its = found != all->end() ? *found : *all->Add();
-  its.set_shard(shard);
-  *its.mutable_lineage() = lineage;
+  *part_about(note, shard).mutable_lineage() = lineage;
   return write(path("later"), note);
 }
 

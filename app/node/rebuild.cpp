@@ -87,10 +87,6 @@ result<std::vector<v1::RebuildNote::NewStore>> agreed_stores(const node_config& 
       what.set_only_ask(only_ask);
       const auto nodes = ask(*to, what, steady_clock::now() + patience);
       if (!nodes) return nodes.failure();
-      const auto is_it = [&](const auto& one) { return one.name() == config.name; };
-      if (std::none_of(nodes->nodes().begin(), nodes->nodes().end(), is_it))
-        return error{v1::ERROR_CODE_NOT_FOUND, "shard " + std::to_string(what.shard()) + " was taken away from this node.",
-                     "Remove its store of that shard, and run `fairlead cluster join` if it is to hold the shard again."};
       auto& store = out.emplace_back();
       store.set_shard(what.shard());
       store.set_replica(what.node().replica());
@@ -182,7 +178,7 @@ result<v1::RebuildNote> agree_to_rebuild(const node_config& config, node_notes& 
     parts->insert(parts->end(), of_store->begin(), of_store->end());
   }
   for (const auto& one : *parts) *how.add_parts() = noted(one);
-  // A rebuilding that an operator has called off left only a part there.
+  // A rebuilding that an operator has called off left only a part there. What one that goes on has set aside is the latest that there is.
   bool is_whole = true;
   for (const auto& folder : store_folders_of(config)) {
     const auto aside = store::find_part(store::data_file_in(store::set_aside_in(folder)));
@@ -190,7 +186,9 @@ result<v1::RebuildNote> agree_to_rebuild(const node_config& config, node_notes& 
     is_whole = is_whole && *aside;
   }
   for (const auto& folder : working_folders_of(config))
-    if (auto gone = is_whole ? store::forget_set_aside(folder) : status(nothing{}); !gone.ok()) return gone.failure();
+    if (auto gone = is_whole && !patience.at_once ? store::forget_set_aside(folder) : status(nothing{}); !gone.ok()) return gone.failure();
+  // A command that goes on with a store finds this beside it, wherever the node keeps its own notes.
+  if (auto damage = notes.note_damage(why, store_folders_of(config)); !damage.ok()) return damage.failure();
   if (auto begun = notes.begin_rebuilding(how); !begun.ok()) return begun.failure();
   return how;
 }
@@ -199,7 +197,7 @@ status set_stores_aside(const node_config& config, const node_notes& notes, cons
   const auto failed = [&](error why) {
     why.remedy += (why.remedy.empty() ? "" : " ") +
                   ("To keep the stores instead, move what is in the folders set-aside back, and then remove the file " +
-                   notes.path("rebuilding") + ".");
+                   notes.path("rebuilding") + " and the file damaged beside each store.");
     return why;
   };
   const auto locks = lock_all(config);

@@ -1,11 +1,14 @@
 #include "app/node/replicas.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
+#include "actors/client/client.hpp"
 #include "actors/core/cluster/shard_nodes.hpp"
 #include "actors/core/raft/types.hpp"
 #include "messages/ids.hpp"
+#include "messages/lineage.hpp"
 #include "store/disk/one_store.hpp"
 #include "store/failpoint.hpp"
 #include "store/keys.hpp"
@@ -15,6 +18,8 @@
 namespace fairlead::app {
 
 namespace {
+
+constexpr duration peers_answer_within{1'000};
 
 std::string name_of(std::uint32_t number) { return "shard " + std::to_string(number); }
 
@@ -47,7 +52,7 @@ status be_only_replica(store::journaled_store& store, std::uint64_t id, v1::Shar
   const auto before = store::nodes_in(*store.read());
   nodes.set_version((before ? before->version() : 0) + 1);
   // Nobody was asked before this release wrote to it.
-  nodes.set_format(std::max(before ? before->format() : 0, format_known()));
+  nodes.set_format(std::max(before ? before->format() : 0, store::format_known()));
   return store.be_replica(id, *raft::encode({{id}, {}}), nodes.SerializeAsString(), term);
 }
 
@@ -64,9 +69,6 @@ v1::ShardNodes::Node node_of(const node_config& config, std::uint64_t replica) {
 
 }  // namespace
 
-// A test lets a program pass for one of the next release.
-std::uint32_t format_known() { return store::shard_format + (store::failpoint("plant.later_format") ? 1 : 0); }
-
 std::uint64_t new_replica_id() { return std::max<std::uint64_t>(random_bits(), 1); }
 
 v1::ShardNodesRequest request_to_join(const node_config& config, std::uint32_t number, std::uint64_t replica) {
@@ -76,9 +78,11 @@ v1::ShardNodesRequest request_to_join(const node_config& config, std::uint32_t n
   *out.mutable_node() = node_of(config, replica);
   out.set_cluster(config.cluster);
   out.set_shard_count(config.shard_count);
-  out.set_reads(format_known());
+  out.set_reads(store::format_known());
   return out;
 }
+
+const std::string& data_folder_of(const node_config& config) { return config.data_path.empty() ? config.store_path : config.data_path; }
 
 store::disk_stores_options stores_of(const node_config& config) {
   store::disk_stores_options out;
@@ -90,23 +94,22 @@ store::disk_stores_options stores_of(const node_config& config) {
   out.segment_bytes = config.journal_segment_bytes;
   out.journal_max_bytes = config.journal_max_bytes;
   out.release = FAIRLEAD_VERSION;
+  out.reads = store::format_known();
   return out;
 }
 
 status check_replica(store::journaled_store& store, const node_config& config, std::uint32_t number) {
-  const auto nodes = store::nodes_in(*store.read());
-  if (nodes && core::format_of(*nodes) > format_known())
-    return error{v1::ERROR_CODE_STORE_NEWER,
-                 "The store of " + name_of(number) + " is written in format " + std::to_string(core::format_of(*nodes)) +
-                     ", and this release knows " + std::to_string(format_known()) + ".",
-                 "Run the release of the other nodes that hold the shard, or a later one."};
+  const auto now = store.read();
+  if (auto known = store::check_format(*now, "The store of " + name_of(number)); !known.ok()) return known;
+  // Between the steps of a recovery or a restore it is neither what it was nor what it is to be.
+  if (auto complete = store.check_complete(); store.replica() && !complete.ok()) return complete;
   if (!config.shard_nodes.empty()) {
     const auto fresh = is_new(store, config, number);
     if (!fresh) return fresh.failure();
     return *fresh ? status(nothing{}) : check_whole(store, config, number);
   }
   // A store that has joined, or one whose list of nodes is a row of it, needs none in the node file.
-  const bool has_list = nodes.has_value();
+  const bool has_list = store::nodes_in(*now).has_value();
   if (!store.replica() && has_list) return check_whole(store, config, number);
   if (store.replica() && !store.replica()->members.empty() && !has_list)
     return error{v1::ERROR_CODE_WRONG_STATE, "The store of " + name_of(number) + " is one of several copies of the shard.",
@@ -118,55 +121,42 @@ bool is_of_several(const store::journaled_store& store, const node_config& confi
   return !config.shard_nodes.empty() || store.replica() || store::nodes_in(*store.read());
 }
 
-namespace {
-
-/// Which nodes hold the shard, as one of its copies says.
-struct known_copy {
-  std::string names;
-  bool takes_part = false;  // it is the store of a replica; a backup is none any more
-  bool restoring = false;   // it is a backup, or a restore has begun
-};
-
-/// nullopt: the store holds the shard alone, or cannot be opened.
-std::optional<known_copy> one_of_several(const std::string& directory) {
+store_look look_at_store(const std::string& directory) {
+  store_look out;
+  out.directory = directory;
   const auto opened = store::one_store::open_tables(directory, store::one_store::access::read);
-  if (!opened) return std::nullopt;
+  if (!opened) return out;
   const auto now = (*opened)->read();
   const auto nodes = store::nodes_in(*now);
-  if (!nodes || nodes->nodes_size() < 2) return std::nullopt;
-  known_copy out;
-  out.takes_part = (*opened)->replica().has_value();
-  for (const auto& one : nodes->nodes()) out.names += (out.names.empty() ? "" : ", ") + one.name();
+  if (nodes && nodes->nodes_size() > 1)
+    for (const auto& one : nodes->nodes()) out.nodes += (out.nodes.empty() ? "" : ", ") + one.name();
+  out.is_replica = (*opened)->replica().has_value();
   const auto row = now->get(store::table::meta, store::keys::meta(store::meta::restoring_row));
   out.restoring = row.ok() && *row && store::meta::decode_u64(**row).value_or(0) != 0;
   return out;
 }
 
-}  // namespace
-
-status check_held_alone(const std::string& directory) {
-  const auto copy = one_of_several(directory);
-  if (!copy || !copy->takes_part || copy->restoring) return nothing{};
+status check_held_alone(const store_look& of) {
+  if (of.nodes.empty() || !of.is_replica || of.restoring) return nothing{};
   return error{
-      v1::ERROR_CODE_WRONG_STATE, "The shard of the store " + directory + " is held by several nodes: " + copy->names + ".",
+      v1::ERROR_CODE_WRONG_STATE, "The shard of the store " + of.directory + " is held by several nodes: " + of.nodes + ".",
       "If it is damaged, start the node: it gets the shard from the others, as it does with an empty store. If the others are lost, run "
       "`fairlead cluster recover`."};
 }
 
-status check_can_settle(const std::string& directory) {
-  const auto opened = store::one_store::open_tables(directory, store::one_store::access::read);
-  if (!opened || !(*opened)->replica()) return nothing{};
-  return error{v1::ERROR_CODE_WRONG_STATE,
-               "Other nodes can join the shard of the store " + directory + ", so the store needs its journal, which has the log for them.",
-               "Keep the journal with the store. If the journal is lost or damaged, add --accept-loss, and run `fairlead restore` on the "
-               "store then."};
+status check_can_settle(const store_look& of) {
+  if (!of.is_replica) return nothing{};
+  return error{
+      v1::ERROR_CODE_WRONG_STATE,
+      "Other nodes can join the shard of the store " + of.directory + ", so the store needs its journal, which has the log for them.",
+      "Keep the journal with the store. If the journal is lost or damaged, add --accept-loss, and run `fairlead restore` on the "
+      "store then."};
 }
 
-status check_others_are_lost(const std::string& backup) {
-  const auto copy = one_of_several(backup);
-  if (!copy) return nothing{};
+status check_others_are_lost(const store_look& backup) {
+  if (backup.nodes.empty()) return nothing{};
   return error{
-      v1::ERROR_CODE_WRONG_STATE, "The backup " + backup + " is of a shard that several nodes hold: " + copy->names + ".",
+      v1::ERROR_CODE_WRONG_STATE, "The backup " + backup.directory + " is of a shard that several nodes hold: " + backup.nodes + ".",
       "If one of them is left, start this node on an empty folder: it gets the shard from them, with all that is newer than the backup. If "
       "all are lost, add --accept-loss. A node that is left all the same stops serving the shard then."};
 }
@@ -188,6 +178,54 @@ status be_as_agreed(store::journaled_store& store, const node_config& config, st
   return store.be_replica(one->replica(), {}, one->nodes().SerializeAsString());
 }
 
+error held_by_several(const node_config& config, std::uint32_t number) {
+  return {
+      v1::ERROR_CODE_WRONG_STATE,
+      "Several other nodes hold " + name_of(number) + ", and the store of node " + config.name + " in " + shard_store_path(config, number) +
+          " is none of theirs.",
+      "If the node is to hold the shard, too, move this store and the journal away, and run `fairlead cluster join ADDRESS` with the "
+      "address of one of them. Otherwise take the shard out of shards.here. Work that this node has acknowledged is in that store alone."};
+}
+
+namespace {
+
+/// Of a shard whose store is new here: what other nodes say, if any can be reached.
+bool others_hold(const node_config& config, std::uint32_t number) {
+  if (config.peers.empty()) return false;
+  client_options options;
+  options.nodes = config.peers;
+  options.request_timeout = peers_answer_within;
+  auto to = client::connect(options);
+  // They may be started later. What they say then counts all the same.
+  if (!to) return false;
+  v1::ShardNodesRequest what;
+  what.set_shard(number);
+  what.set_cluster(config.cluster);
+  const auto known = to->change_nodes(what);
+  return known && known->nodes().nodes_size() > 0;
+}
+
+}  // namespace
+
+result<v1::ShardClaim> claim_alone(store::journaled_store& store, const node_config& config, std::uint32_t number, const node_notes& notes,
+                                   std::int64_t now_unix_ms) {
+  const auto fresh = is_new(store, config, number);
+  if (!fresh) return fresh.failure();
+  if (*fresh && others_hold(config, number)) return held_by_several(config, number);
+  auto store_id = store.claim_shard(number, config.shard_count, make_uuid_v7(now_unix_ms));
+  if (!store_id) return store_id.failure();
+  const auto lineage = store.claim_lineage(first_lineage(now_unix_ms, random_bits()));
+  if (!lineage) return lineage.failure();
+  const auto later = notes.later(number);
+  if (!later) return later.failure();
+  if (*later && compare(**later, *lineage) == lineage_order::later) return held_by_several(config, number);
+  v1::ShardClaim out;
+  out.set_shard(number);
+  out.set_store_id(std::move(*store_id));
+  *out.mutable_lineage() = *lineage;
+  return out;
+}
+
 result<bool> be_replica(store::journaled_store& store, const node_config& config, std::uint32_t number) {
   if (store.replica()) return false;
   const auto known = store.known_shard(number, config.shard_count);
@@ -207,14 +245,31 @@ result<replicas_to_be> replicas_to_be::open(const node_config& config) {
   if (!config.shard_nodes.empty())
     return error{v1::ERROR_CODE_WRONG_STATE, "The node file of " + config.name + " names the nodes of its shards itself.",
                  "Remove shards.replicas from it; the shards say which nodes hold them."};
-  auto opened = store::disk_stores::open(stores_of(config));
+  replicas_to_be out(config);
+  std::error_code failed;
+  bool any = std::filesystem::exists(config.journal_path, failed);
+  for (const auto number : config.shards_here) any = any || std::filesystem::exists(shard_store_path(config, number) + "/data.mdb", failed);
+  if (any)
+    if (auto opened = out.open_stores(); !opened.ok()) return opened.failure();
+  return out;
+}
+
+status replicas_to_be::open_stores() {
+  auto how = stores_of(config_);
+  how.check_journal = [this](const store::journal_end& found) { return node_notes(data_folder_of(config_)).check_written(found); };
+  auto opened = store::disk_stores::open(std::move(how));
   if (!opened) return opened.failure();
-  return replicas_to_be(config, std::move(*opened));
+  stores_ = std::move(*opened);
+  return nothing{};
 }
 
 result<std::vector<v1::ShardNodesRequest>> replicas_to_be::ask_to_join() {
   std::vector<v1::ShardNodesRequest> out;
-  for (std::size_t i = 0; i < stores_->size(); ++i) {
+  for (std::size_t i = 0; !stores_ && i < config_.shards_here.size(); ++i) {
+    ids_.push_back(new_replica_id());
+    out.push_back(request_to_join(config_, config_.shards_here[i], ids_.back()));
+  }
+  for (std::size_t i = 0; stores_ && i < stores_->size(); ++i) {
     auto& store = stores_->at(i);
     const auto number = config_.shards_here[i];
     const auto fresh = is_new(store, config_, number);
@@ -237,6 +292,8 @@ result<std::vector<v1::ShardNodesRequest>> replicas_to_be::ask_to_join() {
 }
 
 status replicas_to_be::join(const std::map<std::uint32_t, v1::ShardNodes>& nodes) {
+  if (!stores_)
+    if (auto opened = open_stores(); !opened.ok()) return opened;
   for (std::size_t i = 0; i < stores_->size(); ++i) {
     if (stores_->at(i).replica()) continue;
     const auto& list = nodes.at(config_.shards_here[i]);

@@ -122,8 +122,7 @@ struct node_runtime::state {
   }
 
   status open_identity() {
-    // A configuration made without a file may lack a data path.
-    const auto& folder = config.data_path.empty() ? config.store_path : config.data_path;
+    const auto& folder = data_folder_of(config);
     auto opened = node_identity::open(folder, clock.now());
     if (!opened) return opened.failure();
     identity = std::move(*opened);
@@ -194,8 +193,7 @@ struct node_runtime::state {
     // All are looked at before one is changed.
     for (std::size_t i = 0; i < stores->size(); ++i)
       if (auto fits = check_replica(stores->at(i), config, config.shards_here[i]); !fits.ok()) return fits;
-    if (holds_with_others())
-      if (auto written = notes->note_written(stores->end_of_journal()); !written.ok()) return written;
+    if (auto noted = note_written(); !noted.ok()) return noted;
     std::vector<std::uint32_t> held_with_others;
     for (std::size_t i = 0; i < stores->size(); ++i) {
       auto& store = stores->at(i);
@@ -221,14 +219,9 @@ struct node_runtime::state {
         held_with_others.push_back(number);
         continue;
       }
-      const auto store_id = store.claim_shard(number, config.shard_count, make_uuid_v7(to_unix_ms(clock.now())));
-      if (!store_id) return store_id.failure();
-      const auto lineage = store.claim_lineage(first_lineage(to_unix_ms(clock.now()), random_bits()));
-      if (!lineage) return lineage.failure();
-      auto* claim = who.add_shards();
-      claim->set_shard(number);
-      claim->set_store_id(*store_id);
-      *claim->mutable_lineage() = *lineage;
+      auto claim = claim_alone(store, config, number, *notes, to_unix_ms(clock.now()));
+      if (!claim) return claim.failure();
+      *who.add_shards() = std::move(*claim);
       replicas.push_back(std::make_unique<replica>(store, replica_settings{}, now_boot_ms));
       seats.push_back(nullptr);
     }
@@ -248,14 +241,14 @@ struct node_runtime::state {
   /// How far the journal is written, while other nodes hold a shard of it.
   std::optional<store::journal_end> written_with_others() {
     const std::lock_guard lock{of_several};
-    const bool any = std::any_of(seats.begin(), seats.end(), [](const auto& one) { return one != nullptr; });
-    return any ? std::optional{stores->end_of_journal()} : std::nullopt;
+    for (std::size_t i = 0; i < stores->size(); ++i)
+      if (is_of_several(stores->at(i), config)) return stores->end_of_journal();
+    return std::nullopt;
   }
 
-  bool holds_with_others() const {
-    for (std::size_t i = 0; i < stores->size(); ++i)
-      if (is_of_several(stores->at(i), config)) return true;
-    return false;
+  status note_written() {
+    const auto end = written_with_others();
+    return end ? notes->note_written(*end) : status(nothing{});
   }
 
   std::vector<node_tree::shard_part> shard_parts(const v1::Hello& who) {
@@ -332,6 +325,10 @@ struct node_runtime::state {
     world.on_outlived = [this](std::uint32_t shard, const v1::Lineage& latest) {
       if (const auto noted = notes->note_later(shard, latest); !noted.ok())
         log->on_note(note_level::error, "replica", in_one_line(noted.failure()));
+    };
+    world.on_held_elsewhere = [this](const v1::ShardClaim& claim) {
+      if (const auto noted = notes->note_later(claim.shard(), claim.lineage()); !noted.ok()) die(noted.failure());
+      die(held_by_several(config, claim.shard()));
     };
     world.on_given_up = [this](const error& why) { given_up(why); };
     world.next_incarnation = [this] { return identity->next_incarnation(); };
@@ -430,7 +427,7 @@ struct node_runtime::state {
     seats.clear();
     if (const auto closed = stores->close(); !closed.ok())
       log->on_note(note_level::warning, "journal", "the journal was not closed: " + in_one_line(closed.failure()));
-    else if (const auto noted = holds_with_others() ? notes->note_written(stores->end_of_journal()) : status(nothing{}); !noted.ok())
+    else if (const auto noted = note_written(); !noted.ok())
       log->on_note(note_level::warning, "journal", in_one_line(noted.failure()));
     stores.reset();
   }

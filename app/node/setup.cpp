@@ -11,6 +11,7 @@
 #include "app/node/native_handlers.hpp"
 #include "app/node/replicas.hpp"
 #include "messages/ids.hpp"
+#include "store/rows/node_rows.hpp"
 
 namespace fairlead::app {
 
@@ -118,7 +119,7 @@ replica_seat::options seat_of(const node_config& config, std::uint32_t number) {
   out.node = config.name;
   out.nodes = config.shard_nodes;
   out.release = FAIRLEAD_VERSION;
-  out.reads = format_known();
+  out.reads = store::format_known();
   out.how.election_ms = config.election_ms;
   out.how.heartbeat_ms = config.heartbeat_ms;
   out.how.seed = random_bits();

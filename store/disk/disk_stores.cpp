@@ -22,7 +22,7 @@ result<std::unique_ptr<disk_stores>> disk_stores::open(disk_stores_options optio
       mark_working(directory, that_in != directory ? that_in : std::string{});
     });
     out->archives_.push_back(std::make_shared<archive>(archives_in(one.directory)));
-    members.push_back({one.number, one.directory, opened->get(), out->archives_.back().get(), one.replicated});
+    members.push_back({one.number, one.directory, opened->get(), out->archives_.back().get(), one.replicated, options.reads});
     out->tables_.push_back(std::move(*opened));
   }
   auto files = disk_files::in(options.journal);

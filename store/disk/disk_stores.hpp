@@ -29,6 +29,7 @@ struct disk_stores_options {
   std::uint64_t segment_bytes = std::uint64_t{64} << 20;  // of the journal
   std::uint64_t journal_max_bytes = std::uint64_t{1} << 30;
   std::string release;
+  std::uint32_t reads = shard_format;                       // as journaled_options::reads
   std::function<status(const journal_end&)> check_journal;  // as journal_options::check_found
 };
 

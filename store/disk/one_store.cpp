@@ -9,6 +9,7 @@
 #include "store/journaled/stores.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
+#include "store/rows/node_rows.hpp"
 
 namespace fairlead::store {
 
@@ -29,6 +30,7 @@ result<std::unique_ptr<one_store>> one_store::open_tables(const std::string& dir
   auto tables = lmdb_store::open(options_of_tool(directory, how == access::read), true);
   if (!tables) return tables.failure();
   out->tables_ = std::move(*tables);
+  if (auto known = check_format(*out->tables_->read(), "The store " + directory); !known) return known.failure();
   out->archives_ = std::make_unique<archive>(archives_in(directory));
   auto joined = journaled_store::open(*out->tables_, {{}, directory, out->archives_.get(), {}, {}});
   if (!joined) return joined.failure();

@@ -34,8 +34,9 @@ status check_not_copied(const std::string& directory) {
   for (std::uint64_t one = 0; numbers >> one;)
     if (one == here) return nothing{};
   if (!numbers.eof()) return nothing{};
+  // It may be torn. Where other nodes hold the shard, too, the node gets it from them.
   return error{
-      v1::ERROR_CODE_WRONG_STATE,
+      v1::ERROR_CODE_CORRUPT,
       "The store " + directory + " is a copy that was made while its node ran, or after the node had not ended in order.",
       "Give the node its own file, or restore a backup. If no node ran when the copy was made, run `fairlead store check` and then "
       "`fairlead store settle`."};

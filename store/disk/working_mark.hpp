@@ -12,7 +12,7 @@
 
 namespace fairlead::store {
 
-/// Error wrong_state: the data file in `directory` is a copy of one that a node had not left in order.
+/// Error corrupt: the data file in `directory` is a copy of one that a node had not left in order.
 status check_not_copied(const std::string& directory);
 /// A node begins to write the data file; the one in `or_that_in` may take its place. On a full disk there is no mark.
 void mark_working(const std::string& directory, const std::string& or_that_in = {});

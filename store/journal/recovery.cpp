@@ -295,10 +295,14 @@ std::optional<std::uint64_t> segment_number(std::string_view name) {
   return out;
 }
 
-result<std::optional<journal_id>> find_journal_id(journal_files& files) {
+namespace {
+
+/// Each file of a journal that is there, in order, until `visit(number, its first block)` returns false. Error: disk.
+template <class Visitor>
+status for_each_head(journal_files& files, const Visitor& visit) {
   const auto names = files.list();
   if (!names) return names.failure();
-  if (is_being_removed(*names)) return std::optional<journal_id>{};
+  if (is_being_removed(*names)) return nothing{};
   block_buffer head(journal_block_bytes);
   for (const auto& name : *names) {
     const auto number = segment_number(name);
@@ -307,27 +311,31 @@ result<std::optional<journal_id>> find_journal_id(journal_files& files) {
     if (!file) return file.failure();
     if ((*file)->size() < head.size()) continue;
     if (auto got = (*file)->read(0, head.data(), head.size()); !got) return got.failure();
-    const auto header = decode_segment_header(head.data());
-    if (header && header->segment == *number) return std::optional<journal_id>{header->journal};
+    if (!visit(*number, head)) break;
   }
-  return std::optional<journal_id>{};
+  return nothing{};
+}
+
+}  // namespace
+
+result<std::optional<journal_id>> find_journal_id(journal_files& files) {
+  std::optional<journal_id> out;
+  const auto read = for_each_head(files, [&](std::uint64_t number, const block_buffer& head) {
+    const auto header = decode_segment_header(head.data());
+    if (header && header->segment == number) out = header->journal;
+    return !out;
+  });
+  return read ? result<std::optional<journal_id>>{out} : read.failure();
 }
 
 result<bool> has_unreadable_segment(journal_files& files) {
-  const auto names = files.list();
-  if (!names) return names.failure();
-  if (is_being_removed(*names)) return false;
-  block_buffer head(journal_block_bytes);
-  for (const auto& name : *names) {
-    if (!segment_number(name)) continue;
-    auto file = files.open(name);
-    if (!file) return file.failure();
-    if ((*file)->size() < head.size()) continue;
-    if (auto got = (*file)->read(0, head.data(), head.size()); !got) return got.failure();
+  bool out = false;
+  const auto read = for_each_head(files, [&](std::uint64_t, const block_buffer& head) {
     const bool is_written = std::any_of(head.data(), head.data() + head.size(), [](auto byte) { return byte != 0; });
-    if (is_written && !decode_segment_header(head.data())) return true;
-  }
-  return false;
+    out = is_written && !decode_segment_header(head.data());
+    return !out;
+  });
+  return read ? result<bool>{out} : read.failure();
 }
 
 result<std::optional<recovered_journal>> recover_journal(journal_files& files, const std::optional<journal_id>& expected,
@@ -377,7 +385,9 @@ status check_shard_log(const recovered_journal& journal, const std::string& path
     return inconsistent(path, missing_entries(journal, shard, {applied.index + 1, log.first_index - 1, log.last_group}));
   }
   if (log.first_index != 0 && applied.index + 1 < log.first_index) {
-    return error{v1::ERROR_CODE_WRONG_STATE,
+    // Of a shard that other nodes hold, too, they have what is missing, and the node can get it from them.
+    const bool others_have_it = !log.standing.members().empty();
+    return error{others_have_it ? v1::ERROR_CODE_CORRUPT : v1::ERROR_CODE_WRONG_STATE,
                  "The store" + of_shard + " is older than the journal " + path + ": it has entries up to " + std::to_string(applied.index) +
                      ", and the journal begins at " + std::to_string(log.first_index) + ".",
                  "Give the node the data file that belongs to this journal, or restore it from a backup."};

@@ -51,9 +51,9 @@ status journaled_store::check_copy(incoming_copy& from, const log_base& behind) 
   const auto listed = copied->get(table::meta, keys::meta(meta::nodes_row));
   if (!listed) return listed.failure();
   v1::ShardNodes nodes;
-  if (*listed && nodes.ParseFromString(std::string(**listed)) && nodes.format() > shard_format)
-    return refused(
-        place(), "it is written in format " + std::to_string(nodes.format()) + ", and this release knows " + std::to_string(shard_format));
+  if (*listed && nodes.ParseFromString(std::string(**listed)) && nodes.format() > options_.reads)
+    return refused(place(), "it is written in format " + std::to_string(nodes.format()) + ", and this release knows " +
+                                std::to_string(options_.reads));
   const auto row = copied->get(table::meta, keys::meta(meta::applied_row));
   if (!row) return row.failure();
   const auto at = row->has_value() ? meta::decode_applied(**row) : std::nullopt;

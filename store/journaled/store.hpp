@@ -39,6 +39,7 @@ struct journaled_options {
   bool replicated = false;
   /// With so many bytes not applied a commit applies them itself before it goes on.
   std::size_t most_unapplied_bytes = std::size_t{256} << 20;
+  std::uint32_t reads = shard_format;  // the latest format of a shard that the program knows: a copy in a later one is refused
 };
 
 class journaled_store final : public restorable {

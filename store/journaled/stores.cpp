@@ -69,8 +69,9 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   std::optional<journal_id> expected;
   const member* first = nullptr;
   for (const auto& one : members) {
-    auto opened =
-        journaled_store::open(*one.below, {one.shard, one.place, one.archives, options.now_unix_ms, options.boot_ms, one.replicated});
+    journaled_options how{one.shard, one.place, one.archives, options.now_unix_ms, options.boot_ms, one.replicated};
+    how.reads = one.reads;
+    auto opened = journaled_store::open(*one.below, std::move(how));
     if (!opened) return opened.failure();
     const auto& named = (*opened)->journal_of_tables();
     if (named && !(*opened)->is_settled((*opened)->position().applied_index)) {

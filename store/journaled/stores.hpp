@@ -24,6 +24,7 @@ class journaled_stores {
     tables* below = nullptr;             // outlives the stores
     archives_below* archives = nullptr;  // the same; null: nothing is ever archived
     bool replicated = false;             // other replicas of the shard have a vote
+    std::uint32_t reads = shard_format;  // as journaled_options::reads
   };
 
   /// Recovers the journal in `files`, makes one if no store has one yet, and gives each store what its tables lack. Errors: wrong_state

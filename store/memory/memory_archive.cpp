@@ -5,6 +5,7 @@
 namespace fairlead::store {
 
 status memory_archive::write(const archive_day& which, batch copies) {
+  if (keeps_nothing) return nothing{};
   auto& to = days_[{which.keep_days, which.day}];
   if (!to) to = std::make_unique<memory_store>();
   std::vector<batch> group{copies};

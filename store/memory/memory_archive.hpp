@@ -32,6 +32,8 @@ class memory_archive final : public archive {
 
   /// The disk is lost.
   void lose() { days_.clear(); }
+  /// A planted fault: what is written is lost.
+  bool keeps_nothing = false;
   /// Called with each archive before it is dropped.
   std::function<void(const archive_day&)> on_drop;
   /// Called when a move has copied tasks, before they leave the store. May throw, as a process ends.

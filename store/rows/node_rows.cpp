@@ -1,5 +1,6 @@
 #include "store/rows/node_rows.hpp"
 
+#include "store/failpoint.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
 
@@ -12,6 +13,18 @@ std::optional<v1::ShardNodes> nodes_in(const snapshot& from) {
   v1::ShardNodes out;
   if (!row.ok() || !row->has_value() || !out.ParseFromArray((*row)->data(), static_cast<int>((*row)->size()))) return std::nullopt;
   return out;
+}
+
+// A test lets a program pass for one of the next release.
+std::uint32_t format_known() { return shard_format + (failpoint("plant.later_format") ? 1 : 0); }
+
+status check_format(const snapshot& of, const std::string& what) {
+  const auto nodes = nodes_in(of);
+  if (!nodes || nodes->format() <= format_known()) return nothing{};
+  return error{v1::ERROR_CODE_STORE_NEWER,
+               what + " is written in format " + std::to_string(nodes->format()) + ", and this release knows " +
+                   std::to_string(format_known()) + ".",
+               "Run the release of the other nodes that hold the shard, or a later one."};
 }
 
 }  // namespace fairlead::store

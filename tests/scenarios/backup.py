@@ -101,7 +101,7 @@ def copy_of(path, to):
 
 
 def refuses_copy(what, copy):
-    place.refuses(what, copy.config, (1,), [f"{copy.store} is a copy that was made while its node ran", "fairlead store check"])
+    place.refuses(what, copy.config, (74,), [f"{copy.store} is a copy that was made while its node ran", "fairlead store check"])
 
 
 def copied_by_hand(box):

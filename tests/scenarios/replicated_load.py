@@ -1,5 +1,5 @@
-"""Three nodes that hold one shard, the services that their agents call, and a client that submits orders to them without end. Shared by the
-scenarios that do something to these nodes meanwhile."""
+"""Three nodes that hold one shard or several, the services that their agents call, and a client that submits orders to them without end.
+Shared by the scenarios that do something to these nodes meanwhile."""
 
 import time
 

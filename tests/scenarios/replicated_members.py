@@ -47,14 +47,17 @@ class joining(replicated_nodes.trio):
     def join(self, name, through, config=None):
         return fairlead("cluster", "join", self.nodes[through].address, "--config", config or self.file(name), "--reason", "a scenario")
 
-    def stray(self):
-        """Another node, with an empty folder, that has not joined."""
+    def strays(self):
+        """Another node, with an empty folder, that has not joined: once with a file that names the others, and once without."""
         listen, http = harness.free_ports(2)
-        config = node_file.derive(self.file("n3"), self.folder / "n4.yaml",
-                                  settings={"node.name": "n4", "node.listen": f"127.0.0.1:{listen}", "node.peers": f"[{self.address}]",
-                                            "http": f"{{ listen: 127.0.0.1:{http} }}",
-                                            "store.path": self.folder / "n4"})
-        return harness.node(self.box_, config, f"127.0.0.1:{listen}", log=self.folder / "n4.log")
+        out = []
+        for name, peers in (("n4", self.address), ("n4-alone", "")):
+            config = node_file.derive(self.file("n3"), self.folder / f"{name}.yaml",
+                                      settings={"node.name": "n4", "node.listen": f"127.0.0.1:{listen}", "node.peers": f"[{peers}]",
+                                                "http": f"{{ listen: 127.0.0.1:{http} }}",
+                                                "store.path": self.folder / "n4"})
+            out.append(harness.node(self.box_, config, f"127.0.0.1:{listen}", log=self.folder / f"{name}.log"))
+        return out
 
     def holders(self):
         """The nodes that hold the shard, and which of them vote, as the leader says; None: nobody says it."""
@@ -128,21 +131,26 @@ def grow(working):
 
 
 def stray(working):
-    """A node that was to join and was started without it begins the shard for itself. Nobody takes it for the shard, whether the leader is there or
-    not."""
+    """A node that was to join and was started without it. It does not begin the shard for itself where it can ask others, and serves it no longer
+    once it meets them."""
     whole, look = working.nodes, working.look
-    other = whole.stray()
-    other.launch()
-    wait_until(lambda: look() or "claims to hold it alone" in other.last_words(100), 30, "the stray node is told that others hold the shard", every=0.1)
-    refuses(fairlead("cluster", "init", node=other.address), "do not work together", "an init of a node that others refuse")
-    whole.nodes[whole.wait_for_leader()].kill()
-    wait_until(lambda: look() or (whole.replication() or {}).get("role") == "leader", 30, "another node leads", every=0.1)
-    for node in whole.nodes.values():
-        if node.process.poll() is not None:
-            node.launch()
-    wait_until(lambda: look() or whole.whole(), 60, "all three vote", every=0.1)
-    expect(other.end()[0] == 0, "the stray node does not end in order")
+    other, alone = whole.strays()
+    turned_away(look, other, "that was not asked to join starts")
+    shutil.rmtree(whole.folder / "n4")
+    alone.launch()
+    wait_until(lambda: look() or fairlead("status", node=alone.address).returncode == 0, 30, "the stray node serves the shard alone", every=0.1)
+    expect(alone.end()[0] == 0, "the stray node does not end in order")
+    turned_away(look, other, "that has begun the shard alone meets the others")
+    turned_away(look, other, "that has met the others starts once more")
     refuses(whole.join("n4", whole.wait_for_leader(), whole.folder / "n4.yaml"), "holds data", "a join with a store that holds data")
+
+
+def turned_away(look, node, what):
+    node.launch()
+    wait_until(lambda: look() or node.process.poll() is not None, 30, f"a node {what}", every=0.1)
+    said = node.last_words(20)
+    expect(node.process.returncode == 1 and "Several other nodes hold shard 0" in said and "cluster join" in said,
+           f"a node {what}, and ends with {node.process.returncode}: {said}")
 
 
 def lose_two(working, dice):

@@ -1,4 +1,5 @@
-"""The three nodes of config/replicated, which hold one shard together, as processes. Shared by the scenarios about them."""
+"""The three nodes of config/replicated, which hold one shard together, as processes. Shared by the scenarios about them. With
+`shards.count` and `shards.here` among their settings they hold several."""
 
 import json
 import os
@@ -43,7 +44,11 @@ class trio(cluster_nodes.nodes_together):
         return self.ports.get(of_config, of_config)
 
     def stores(self):
-        return [self.folder / name for name in NAMES]
+        return [store for name in NAMES for store in self.stores_of(name)]
+
+    def stores_of(self, name):
+        """Each shard of several has a store of its own."""
+        return sorted((self.folder / name).glob("shard-*")) or [self.folder / name]
 
     def start(self, seconds=30):
         for node in self.nodes.values():
@@ -55,19 +60,29 @@ class trio(cluster_nodes.nodes_together):
         shard = (self.status() or {"shards": [{}]})["shards"][0]
         return shard.get("node") if shard.get("up") else None
 
+    def leaders(self):
+        """The nodes that lead, shard by shard, as one that answers says; None: not every shard is led, or nobody says so."""
+        shards = (self.status() or {"shards": []})["shards"]
+        return [shard["node"] for shard in shards] if shards and all(shard["up"] for shard in shards) else None
+
     def wait_for_leader(self, seconds=30):
         return wait_until(self.leader, seconds, "a node leads the shard", every=0.02)
 
-    def replication(self):
-        """What the leader says of the shard, or without one a node that answers; None: none does."""
+    def replications(self):
+        """What the leader of each shard says of it, or without one a node that answers; empty: none does."""
         done = harness.fairlead("cluster", "status", "--json", node=self.address)
-        return json.loads(done.stdout)["shards"][0]["replication"] if done.returncode == 0 else None
+        return [shard["replication"] for shard in json.loads(done.stdout)["shards"]] if done.returncode == 0 else []
+
+    def replication(self):
+        """The same of the first shard, which is the only one in most scenarios; None: nobody says anything of it."""
+        return next(iter(self.replications()), None)
 
     def whole(self):
-        """One leads, and the other two are at its heels."""
-        known = self.replication()
-        return (known is not None and known["role"] == "leader" and known["may_lose_nodes"] == 1
-                and all(one["behind_entries"] < 500 and not one["needs_copy"] for one in known["replicas"]))
+        """One leads each shard, and the other two are at its heels."""
+        shards = self.replications()
+        return bool(shards) and all(
+            known is not None and known["role"] == "leader" and known["may_lose_nodes"] == 1
+            and all(one["behind_entries"] < 500 and not one["needs_copy"] for one in known["replicas"]) for known in shards)
 
     def launch_until_it_says(self, name, words, look):
         """The leader takes a node's former process to be there for an election timeout: whether it is back, only its own log says at once."""

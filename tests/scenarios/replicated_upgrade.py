@@ -9,6 +9,7 @@ no failure. Judged by the services' records and the client's history.
 
 import argparse
 import json
+import os
 import random
 import re
 import time
@@ -65,6 +66,9 @@ def run():
         print(f"1 times all nodes were started again, one after the other, with a later release\n"
               f"{working.client.acknowledged} orders acknowledged, {working.services.arrivals} requests", flush=True)
         whole.end()
+        former = fairlead("store", "check", working.nodes.stores()[0])
+        expect(former.returncode == 74 and "is written in format 2" in former.stderr, f"the former release checks a store of format 2: {former}")
+        os.environ["FAIRLEAD_FAILPOINTS"] = LATER[1].partition("=")[2]
         return working.judge(1)
 
 

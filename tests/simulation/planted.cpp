@@ -143,11 +143,18 @@ constexpr planted_fault all_faults[] = {
     {"keep_lead", &core::planted_faults::keep_lead},
     {"skip_archives", &core::planted_faults::skip_archives, 200},
     {"keep_replica_id", &core::planted_faults::keep_replica_id},
+    {"begin_unshown", &core::planted_faults::begin_unshown},
+    {"move_without_copy", &core::planted_faults::move_without_copy},
+    {"copy_identity", &core::planted_faults::copy_identity},
+    {"skip_unknown", &core::planted_faults::skip_unknown},
+    {"raise_format_early", &core::planted_faults::raise_format_early},
 };
 /// They show only where several nodes hold the shard.
-constexpr fault of_replicas[] = {&core::planted_faults::leave_unconfirmed, &core::planted_faults::strange_clock,
-                                 &core::planted_faults::follow_while_leading, &core::planted_faults::keep_lead,
-                                 &core::planted_faults::skip_archives, &core::planted_faults::keep_replica_id};
+constexpr fault of_replicas[] = {
+    &core::planted_faults::leave_unconfirmed, &core::planted_faults::strange_clock,     &core::planted_faults::follow_while_leading,
+    &core::planted_faults::keep_lead,         &core::planted_faults::skip_archives,     &core::planted_faults::keep_replica_id,
+    &core::planted_faults::begin_unshown,     &core::planted_faults::move_without_copy, &core::planted_faults::copy_identity,
+    &core::planted_faults::skip_unknown,      &core::planted_faults::raise_format_early};
 static_assert(sizeof(core::planted_faults) == std::size(all_faults), "every planted fault is in the list");
 
 /// The first seed from there on by which the checker sees it.

@@ -83,23 +83,27 @@ hello_judgement copied_folder(const v1::Hello& you, const v1::Hello& other) {
                  "Stop one of them; start a new node with an empty data folder and a different name");
 }
 
-/// Each process of a node counts on from its data folder, so an older copy of that gives an incarnation once more.
-status check_latest(const v1::Hello& you, const hello_view& known) {
+/// Each process of a node counts on from its data folder, so an older copy of that gives an incarnation once more. nullopt: it is the latest.
+std::optional<hello_judgement> older_folder(const v1::Hello& you, const hello_view& known) {
   const auto seen = known.seen.find(you.node_id());
-  if (seen == known.seen.end()) return nothing{};
+  if (seen == known.seen.end()) return std::nullopt;
   const auto& [incarnation, run_id] = seen->second;
   const auto is_seen = [&](const v1::Hello* one) { return one->node_id() == you.node_id() && one->incarnation() == you.incarnation(); };
   const bool runs_twice = std::any_of(known.connected.begin(), known.connected.end(), is_seen);
   const bool again = you.incarnation() == incarnation && you.run_id() != run_id && !runs_twice;
-  if (you.incarnation() >= incarnation && !again) return nothing{};
-  return error{
-      v1::ERROR_CODE_CONFLICT,
+  if (you.incarnation() >= incarnation && !again) return std::nullopt;
+  return refused(
       "node " + you.node() + " shows incarnation " + std::to_string(you.incarnation()) + ", but " +
           (again ? "another process with that incarnation" : "its incarnation " + std::to_string(incarnation)) +
           " was connected before: its data folder is an older copy",
       "Use the latest data folder of the node. If that is lost: stop the node, remove the file `node` from the data folder, remove the "
       "store of each shard that other nodes hold, too, run fairlead restore STORE for each other one, and run fairlead node forget " +
-          you.node()};
+          you.node());
+}
+
+/// With which the store of that claim becomes the latest lineage.
+std::string command_to_keep(const v1::ShardClaim& claim) {
+  return claim.lineage().several() ? "fairlead cluster recover STORE" : "fairlead restore STORE";
 }
 
 /// As compare(). But of one lineage a claim of several nodes counts more: one alone is of a copy from before others could join.
@@ -119,8 +123,7 @@ hello_judgement outlived(const std::string& node, const v1::ShardClaim& earlier,
   return refused("shard " + std::to_string(earlier.shard()) + " of node " + node + " is of an earlier lineage (" +
                      to_text(earlier.lineage()) + ") than the one that " + by + " (" + to_text(later) + ")",
                  "Stop node " + node + " if the shard was restored or created again elsewhere; if its store is the one to keep, run " +
-                     (earlier.lineage().several() ? "fairlead cluster recover STORE" : "fairlead restore STORE") +
-                     " on that store while the node is stopped");
+                     command_to_keep(earlier) + " on that store while the node is stopped");
 }
 
 /// Judges a newcomer against `other`: this node itself, or a connected node that is not an earlier process of the newcomer. `gives_way`:
@@ -180,7 +183,7 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
     return refused("node " + you.node() + " has a cluster with " + std::to_string(you.shard_count()) + " shards, node " + me.node() + " " +
                        std::to_string(known.shard_count),
                    "The number of shards of a cluster cannot change: correct shards.count in the node file");
-  if (auto latest = check_latest(you, known); !latest.ok()) return refused(latest.failure().sentence, latest.failure().remedy);
+  if (auto older = older_folder(you, known)) return *std::move(older);
   for (const auto& claim : you.shards()) {
     const auto latest = known.lineages.find(claim.shard());
     if (latest == known.lineages.end()) continue;
@@ -190,9 +193,7 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
       return refused("shard " + std::to_string(claim.shard()) + " of node " + you.node() + " is of another lineage (" +
                          to_text(claim.lineage()) + ") than the one that was here before (" + to_text(latest->second) +
                          "), and they began apart from each other",
-                     std::string("Decide which store to keep, and run ") +
-                         (claim.lineage().several() ? "fairlead cluster recover STORE" : "fairlead restore STORE") +
-                         " on it while its node is stopped");
+                     "Decide which store to keep, and run " + command_to_keep(claim) + " on it while its node is stopped");
   }
 
   const v1::ShardClaim* gives_way = nullptr;

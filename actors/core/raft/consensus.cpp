@@ -161,7 +161,9 @@ void consensus::write(record what) {
 
 std::int64_t consensus::stamp_ms() const { return std::max(now_.shard_ms, log_.last_stamp_ms()); }
 
-bool consensus::journal_stands_still() const { return !writing_.empty() && now_.boot_ms - writing_.front().since_ms > how_.election_ms; }
+bool consensus::journal_stands_still() const {
+  return !planted(&planted_faults::lead_without_disk) && !writing_.empty() && now_.boot_ms - writing_.front().since_ms > how_.election_ms;
+}
 
 // One to two election timeouts.
 std::int64_t consensus::next_timeout() {

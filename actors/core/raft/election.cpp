@@ -27,6 +27,9 @@ std::vector<replica_id> consensus::electors() const {
   auto out = log_.current_members().voters;
   const auto& standbys = log_.current_members().standbys;
   if (planted(&planted_faults::elect_with_standbys)) out.insert(out.end(), standbys.begin(), standbys.end());
+  if (planted(&planted_faults::elect_with_removed))
+    for (const auto one : log_.members_at(log_.base_index()).voters)
+      if (std::find(out.begin(), out.end(), one) == out.end()) out.push_back(one);
   return out;
 }
 

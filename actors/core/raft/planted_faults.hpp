@@ -21,6 +21,8 @@ struct planted_faults {
   bool change_two_voters = false;       // the next change of members begins before the last is committed
   bool count_standbys = false;          // what a standby has confirmed counts as if it voted
   bool elect_with_standbys = false;     // standbys are asked for their vote, and it counts
+  bool elect_with_removed = false;      // replicas that are members no more are asked for their vote, and it counts
+  bool lead_without_disk = false;       // a leader whose journal stands still goes on as if it did not (D16)
   bool forget_matched_cut = false;      // a cut does not lower what was taken to be durable
 };
 

@@ -77,19 +77,35 @@ std::string cluster_json(const v1::StatusReply& reply) {
 
 namespace {
 
+/// A leader hears of a replica ten times a second.
+constexpr std::int64_t silent_ms = 2'000;
+
 std::string nodes_word(std::uint64_t count) { return count == 1 ? "1 more node" : std::to_string(count) + " more nodes"; }
 
 std::string aside_of(const std::string& shard, const std::string& node, const std::string& why) {
   return shard + ": the replica on " + printable(node) + " takes no part, because " + printable(why) + ".";
 }
 
+/// ` Its nodes are n1, n2 and n3. n2 is not connected with n1 and n3: …`, for a shard that nobody leads.
+std::string nodes_of(const v1::ReplicationStatus& known, const v1::StatusReply& reply) {
+  std::string all, away;
+  for (const auto& name : known.nodes()) {
+    all += (all.empty() ? " Its nodes are " : ", ") + printable(name);
+    const auto is_it = [&](const auto& peer) { return peer.node() == name && peer.connected(); };
+    if (name != reply.node() && std::none_of(reply.peers().begin(), reply.peers().end(), is_it))
+      away += (away.empty() ? "" : ", ") + printable(name);
+  }
+  if (all.empty()) return all;
+  return all + "." + (away.empty() ? "" : " Node " + printable(reply.node()) + " is not connected with " + away + ".");
+}
+
 /// `Shard 0 survives the loss of 1 more node. n2 leads it.`
-std::string sentence_of(const v1::ShardStatus& shard) {
+std::string sentence_of(const v1::ShardStatus& shard, const v1::StatusReply& reply) {
   const auto name = "Shard " + std::to_string(shard.shard());
   if (!shard.has_replication())
     return shard.node().empty() ? name + " is on no connected node." : name + " lives on node " + printable(shard.node()) + " alone.";
   const auto& known = shard.replication();
-  if (known.role() == "new") return name + " has not begun: not all nodes that hold it have met.";
+  if (known.role() == "new") return name + " has not begun: not all nodes that hold it have met." + nodes_of(known, reply);
   if (known.role() == "leader")
     return name + " survives the loss of " + (known.may_lose() == 0 ? "no more node" : nodes_word(known.may_lose())) + ". " +
            printable(known.leader()) + " leads it, in term " + std::to_string(known.term()) + ", and heard of a majority " +
@@ -98,7 +114,8 @@ std::string sentence_of(const v1::ShardStatus& shard) {
   const auto heard = known.contact_ms_ago() < 0 ? std::string{" has heard of no leader"}
                                                 : " last heard of a leader " + format_duration(known.contact_ms_ago()) + " ago";
   if (known.leader().empty())
-    return name + " has no leader. " + printable(known.node()) + heard + ", in term " + std::to_string(known.term()) + ".";
+    return name + " has no leader. " + printable(known.node()) + heard + ", in term " + std::to_string(known.term()) + "." +
+           nodes_of(known, reply);
   return name + " is led by " + printable(known.leader()) + ", which does not answer. " + printable(known.node()) + heard + ".";
 }
 
@@ -131,8 +148,10 @@ std::string journals_of(const v1::StatusReply& reply) {
 std::string why_of(const v1::ReplicaStatus& one, const v1::StatusReply& reply) {
   if (one.leaves()) return "the shard is taken away from it";
   if (!one.trouble().empty()) return one.trouble();
+  // What the leader hears of it counts before what the node that was asked knows.
+  const bool is_heard = one.heard_ms_ago() >= 0 && one.heard_ms_ago() < silent_ms;
   for (const auto& peer : reply.peers())
-    if (peer.node() == one.node() && !peer.connected()) return peer.reason().empty() ? "not connected" : peer.reason();
+    if (!is_heard && peer.node() == one.node() && !peer.connected()) return peer.reason().empty() ? "not connected" : peer.reason();
   if (one.copy_bytes() != 0)
     return "gets a copy of the state: " + bytes_text(one.copied_bytes()) + " of " + bytes_text(one.copy_bytes()) + " so far";
   if (one.needs_copy()) return "waits for a copy of the state";
@@ -158,7 +177,7 @@ std::string cluster_text(const v1::StatusReply& reply) {
                        {"WHY", align::left, narrow::below}}};
   bool any = false;
   for (const auto& shard : reply.shards()) {
-    out += sentence_of(shard) + "\n" + releases_of(shard, reply);
+    out += sentence_of(shard, reply) + "\n" + releases_of(shard, reply);
     const auto& known = shard.replication();
     if (!shard.aside().empty() && known.trouble().empty())
       out += aside_of("Shard " + std::to_string(shard.shard()), reply.node(), shard.aside()) + "\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,19 +34,22 @@ struct recover_command {
 struct survivor {
   std::string path;
   std::uint32_t shard = 0;
-  std::size_t voters = 0;
+  std::uint64_t replica = 0;
+  raft::members members;        // of the shard, as its log says
   store::log_base end;          // its last entry
   std::uint64_t uncertain = 0;  // entries that no leader has told it to count, as far as its tables say
   v1::Lineage lineage;
 
+  bool votes() const { return members.votes(replica); }
   /// As an election decides: whoever has the last entry of the latest term, and of these the longest log.
   bool has_more_than(const survivor& other) const { return std::pair{end.term, end.index} > std::pair{other.end.term, other.end.index}; }
 };
 
 error no_replica(const std::string& path) {
-  return {v1::ERROR_CODE_WRONG_STATE, "The store " + path + " is none of several copies of a shard.",
-          "Start the node if the recovery is done. Use fairlead restore for a store that lived on one node, and to complete a recovery "
-          "that was interrupted"};
+  return {
+      v1::ERROR_CODE_WRONG_STATE, "The store " + path + " is none of several copies of a shard.",
+      "Start the node if the recovery is done. Use fairlead restore for a backup, for a store that lived on one node, and to complete a "
+      "recovery that was interrupted"};
 }
 
 result<survivor> look_at(const std::string& path, const std::string& journal) {
@@ -54,7 +58,10 @@ result<survivor> look_at(const std::string& path, const std::string& journal) {
   const auto& it = **opened;
   const auto members = it.replica() ? raft::decode_members(it.log_end().members) : std::nullopt;
   if (!members) return no_replica(path);
-  survivor out{path, it.shard(), members->voters.size(), it.log_end(), 0, {}};
+  if (it.log_end().index == 0)
+    return error{v1::ERROR_CODE_WRONG_STATE, "The store " + path + " is new: it has nothing of the shard.",
+                 "Recover the shard from the store of a node that has held it. If no store of it is left, restore a backup"};
+  survivor out{path, it.shard(), it.replica()->id, *members, it.log_end(), 0, {}};
   out.uncertain = out.end.index - std::min(out.end.index, it.applied_index());
   const auto view = it.read();
   const auto row = view->get(store::table::meta, store::keys::meta(store::meta::lineage_row));
@@ -82,13 +89,21 @@ result<std::vector<survivor>> look_at_others(const recover_command& what, const 
 }
 
 std::string describe(const survivor& of) {
-  return of.path + ": shard " + std::to_string(of.shard) + ", one of " + std::to_string(of.voters) + " voting replicas; last entry " +
+  const auto voters = std::to_string(of.members.voters.size());
+  return of.path + ": shard " + std::to_string(of.shard) + ", " +
+         (of.votes() ? "one of " + voters + " voting replicas" : "none of the " + voters + " replicas that vote") + "; last entry " +
          std::to_string(of.end.index) + " of term " + std::to_string(of.end.term) + ", made " + format_utc(of.end.stamp_ms) + " (" +
          format_duration(std::max<std::int64_t>(now_unix_ms() - of.end.stamp_ms, 0)) + " ago)\n";
 }
 
 void write_survivor(json_writer& out, const survivor& of) {
-  out.key("path").string(of.path).key("shard").number(std::uint64_t{of.shard}).key("voters").number(std::uint64_t{of.voters});
+  out.key("path")
+      .string(of.path)
+      .key("shard")
+      .number(std::uint64_t{of.shard})
+      .key("voters")
+      .number(std::uint64_t{of.members.voters.size()});
+  out.key("votes").boolean(of.votes());
   out.key("last_index").number(of.end.index).key("last_term").number(of.end.term).key("last_entry_at").string(format_utc(of.end.stamp_ms));
   out.key("entries_not_applied").number(of.uncertain);
 }
@@ -111,18 +126,31 @@ std::string report_json(const survivor& own, const std::vector<survivor>& others
   return out.end_object().text() + "\n";
 }
 
+/// Of those that vote, as `own` knows them, how many stores are given.
+std::size_t voters_among(const survivor& own, const std::vector<survivor>& others) {
+  std::set<std::uint64_t> given{own.replica};
+  for (const auto& one : others) given.insert(one.replica);
+  return static_cast<std::size_t>(std::count_if(given.begin(), given.end(), [&](auto id) { return own.members.votes(id); }));
+}
+
 std::string report_text(const survivor& own, const std::vector<survivor>& others, const std::optional<restore_report>& done) {
   auto out = describe(own);
   for (const auto& one : others) out += describe(one);
   if (!done) {
+    if (const auto given = voters_among(own, others); 2 * given > own.members.voters.size())
+      out += "These are " + std::to_string(given) + " of the " + std::to_string(own.members.voters.size()) +
+             " replicas that vote, which is a majority: start their nodes, and nothing is lost.\n";
     out += "Nothing was changed. What was acknowledged and is not in this store is lost when the shard goes on from here";
-    if (own.uncertain != 0) out += "; up to " + std::to_string(own.uncertain) + " entries count that may never have been acknowledged";
+    if (own.uncertain != 0) out += "; entries count that may never have been acknowledged (at most " + std::to_string(own.uncertain) + ")";
     return out + ".\nLook at the stores of all nodes that are left (--compare), stop those nodes, and run it again with --accept-loss.\n";
   }
   out += "The shard goes on from here as lineage " + fairlead::to_text(done->lineage) +
          ".\ntasks that continue: " + std::to_string(done->tasks) +
          "; steps that may have been carried out since: " + std::to_string(done->steps) + "\n";
-  return out + "Start this node. Give all other nodes of the shard empty folders before they start: they get it from here. Alert " +
+  return out +
+         "Recover the other shards of this node as well, if it has any, and start it. Move the stores and the journal of all other nodes "
+         "of the "
+         "shard away, and run `fairlead cluster join` on each with the address of this node: they get the shard from here. Alert " +
          std::to_string(done->alert) + " lists what is left to do: fairlead alert show " + std::to_string(done->alert) + "\n";
 }
 

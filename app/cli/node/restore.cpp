@@ -93,10 +93,9 @@ std::string report_text(const restore_command& what, const restore_report& done)
 int restore(cli_context& context, restore_command what) {
   while (what.store.size() > 1 && what.store.back() == '/') what.store.pop_back();
   if (const auto kept = check_not_given_up(what.store); !kept.ok()) return fail(kept.failure());
-  if (const auto alone = what.backup.empty() ? check_held_alone(what.store) : status(nothing{}); !alone.ok()) return fail(alone.failure());
-  if (const auto lost = what.accept_loss ? status(nothing{}) : check_others_are_lost(what.backup.empty() ? what.store : what.backup);
-      !lost.ok())
-    return fail(lost.failure());
+  const auto found = look_at_store(what.backup.empty() ? what.store : what.backup);
+  if (const auto alone = what.backup.empty() ? check_held_alone(found) : status(nothing{}); !alone.ok()) return fail(alone.failure());
+  if (const auto lost = what.accept_loss ? status(nothing{}) : check_others_are_lost(found); !lost.ok()) return fail(lost.failure());
   if (!what.backup.empty())
     if (const auto copied = copy_backup(what.backup, what.store); !copied.ok()) return fail(copied.failure());
   std::error_code failed;

@@ -72,10 +72,12 @@ int settle_stores(cli_context& context, store_command what) {
   while (what.path.size() > 1 && what.path.back() == '/') what.path.pop_back();
   const auto directories = store::stores_in(what.path);
   if (directories.empty()) return fail(store::no_store(what.path));
-  for (const auto& one : directories)
+  for (const auto& one : directories) {
+    const auto its = look_at_store(one);
     for (const auto& checked :
-         {check_not_given_up(one), check_held_alone(one), what.accept_loss ? status(nothing{}) : check_can_settle(one)})
+         {check_not_given_up(one), check_held_alone(its), what.accept_loss ? status(nothing{}) : check_can_settle(its)})
       if (!checked.ok()) return fail(checked.failure());
+  }
   const auto done = store::settle_node(directories, what.journal, what.accept_loss);
   if (!done) return fail(done.failure());
   json_writer out;

@@ -1,6 +1,8 @@
 // Commands of an operator that affect a whole node.
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
@@ -47,6 +49,19 @@ void add_words(CLI::App& command, cli_context& context, node_words& words) {
   add_client_options(command, context);
 }
 
+/// Of the shards that this node holds together with others, those that would stand still without it.
+std::vector<std::uint32_t> needed_by(client& to, const std::string& node) {
+  std::vector<std::uint32_t> out;
+  const auto known = to.status_of_node({});
+  if (!known) return out;
+  for (const auto& shard : known->shards()) {
+    const auto& nodes = shard.replication().nodes();
+    const bool is_one = std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+    if (is_one && shard.replication().may_lose() == 0) out.push_back(shard.shard());
+  }
+  return out;
+}
+
 void add_node_verb(CLI::App& group, cli_context& context, const char* name, const char* help, v1::NodeVerb verb) {
   auto* command = group.add_subcommand(name, help);
   auto words = std::make_shared<node_words>();
@@ -55,12 +70,20 @@ void add_node_verb(CLI::App& group, cli_context& context, const char* name, cons
   add_words(*command, context, *words);
   const bool drain = verb == v1::NODE_VERB_DRAIN;
   command->callback([&context, words, verb, drain] {
+    std::vector<std::uint32_t> needed;
     run_request(
-        context, [&](client& to) { return operate(to, verb, *words); },
+        context,
+        [&](client& to) {
+          auto done = operate(to, verb, *words);
+          if (drain && done) needed = needed_by(to, name_of(*done, *words));
+          return done;
+        },
         [&](const v1::NodeOperateReply& reply) {
           json_writer out;
           out.begin_object().key("node").string(name_of(reply, *words)).key("state").string(drain ? "draining" : "resumed");
-          return out.key("held").number(reply.held()).key("leads").number(reply.leads()).end_object().text();
+          out.key("held").number(reply.held()).key("leads").number(reply.leads()).key("needed_by").begin_array();
+          for (const auto shard : needed) out.number(std::uint64_t{shard});
+          return out.end_array().end_object().text();
         },
         [&](const v1::NodeOperateReply& reply) {
           const auto node = printable(name_of(reply, *words));
@@ -70,6 +93,8 @@ void add_node_verb(CLI::App& group, cli_context& context, const char* name, cons
           if (reply.leads() != 0)
             out += "It still leads " + std::to_string(reply.leads()) + (reply.leads() == 1 ? " shard" : " shards") +
                    ", because no other node can. `fairlead cluster status` says which follow; the lead moves as soon as one does.\n";
+          for (const auto shard : needed)
+            out += "Do not stop it now: shard " + std::to_string(shard) + " would stand still, because it can lose no more node.\n";
           return out;
         });
   });

@@ -60,10 +60,12 @@ TEST_F(name_of_a_node, is_not_given_up_while_the_node_is_connected) {
   auto& a = world.add("a", {});
   auto& b = world.add("b", {"a"});
   world.pass(6'000);
-  const auto refused = forget(a, "b");
+  const auto refused = forget(a, "b", true);
   EXPECT_EQ(refused.error().code(), v1::ERROR_CODE_WRONG_STATE);
   EXPECT_EQ(refused.error().sentence(), "node b is connected with node a");
   EXPECT_FALSE(refused.error().remedy().empty());
+  // All have been asked, and it has come meanwhile: there is nothing to be forgotten any more.
+  EXPECT_FALSE(forget(a, "b").has_error());
   EXPECT_EQ(forget(a, "a").error().sentence(), "node a is running");
   world.kill(b);
   remade({"a"});

@@ -51,6 +51,7 @@ class linked_node final : public links_port {
     told.push_back(route);
     routes[route.shard] = route;
   }
+  void held_elsewhere(const v1::ShardClaim& claim) override { outlived.push_back(claim.shard()); }
   void tell_total(std::uint32_t count) override { totals.push_back(count); }
 
   gateway_token token_of(linked_node* other);
@@ -81,6 +82,7 @@ class linked_node final : public links_port {
   std::vector<link_route> told;
   std::map<std::uint32_t, link_route> routes;
   std::vector<std::uint32_t> totals;
+  std::vector<std::uint32_t> outlived;  // shards that several other nodes hold
   std::vector<std::string> dialled;
 };
 

@@ -83,6 +83,18 @@ TEST_F(acquaintance_test, a_store_that_was_made_anew_takes_the_shard_from_the_ot
   EXPECT_TRUE(one.meet(fresh.me()).ok());
 }
 
+TEST_F(acquaintance_test, takes_the_shard_from_no_store_that_is_none_of_its_members) {
+  begin();
+  acquaintance anew{hello("n2", 11)}, another{hello("n3", 21)};
+  ASSERT_TRUE(anew.meet(one.me()).ok());
+  ASSERT_TRUE(anew.began());
+  // What it has heard may be of a lineage that is over.
+  ASSERT_TRUE(another.meet(anew.me()).ok());
+  EXPECT_FALSE(another.began());
+  ASSERT_TRUE(another.meet(one.me()).ok());
+  EXPECT_TRUE(another.began());
+}
+
 TEST_F(acquaintance_test, tells_the_members_that_the_log_has_by_now) {
   begin();
   one.follow({{20, 30}, {11}});

@@ -26,7 +26,8 @@ struct copy_exchange_test : testing::copy_world {
 
   void begin_giver() {
     giver.emplace(copy_giver::world{&three.it(leader), &three.store_of(leader), &archives[leader], 0, [this] { return three.now_ms; },
-                                    [this] { return "copy " + std::to_string(++names); }, sender(), noter(giver_notes)});
+                                    [this] { return "copy " + std::to_string(++names); }, sender(), noter(giver_notes),
+                                    [](raft::replica_id id) { return "n" + std::to_string(id); }, turn});
   }
   void begin_taker() {
     taker.emplace(copy_taker::world{&three.it(away), &three.store_of(away), &archives[away], [this] { return three.now_ms; }, sender(),
@@ -92,6 +93,7 @@ struct copy_exchange_test : testing::copy_world {
   }
 
   std::map<raft::replica_id, store::memory_archive> archives;
+  std::shared_ptr<copy_turn> turn = std::make_shared<copy_turn>(false);
   std::optional<copy_giver> giver;
   std::optional<copy_taker> taker;
   std::deque<v1::ReplicaCopy> network;
@@ -102,6 +104,25 @@ struct copy_exchange_test : testing::copy_world {
   int names = 0;
   std::uint64_t carried = 0;
 };
+
+TEST_F(copy_exchange_test, of_the_shards_of_a_node_one_at_a_time_sends_a_copy) {
+  turn->store(true);
+  fall_behind_anew();
+  pass(8);
+  EXPECT_EQ(names, 0) << "another shard's is on its way";
+  turn->store(false);
+  pass(20);
+  expect_whole();
+  EXPECT_EQ(names, 1);
+  giver->tick();
+  EXPECT_FALSE(turn->load()) << "the next shard has its turn";
+  // One that ends in between gives its turn back.
+  fall_behind_anew();
+  pass(1);
+  EXPECT_TRUE(turn->load());
+  giver.reset();
+  EXPECT_FALSE(turn->load());
+}
 
 TEST_F(copy_exchange_test, brings_a_copy_to_whoever_lacks_entries_and_to_nobody_else) {
   for (int i = 0; i < 8; ++i) {

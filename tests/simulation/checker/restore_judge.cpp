@@ -33,8 +33,8 @@ void for_each_key(const store::snapshot& view, const std::function<void(store::t
 
 }  // namespace
 
-void restore_judge::kept(std::unique_ptr<store::snapshot> view) {
-  kept_us_ = world_.now_us();
+void restore_judge::kept(std::unique_ptr<store::snapshot> view, std::int64_t at_us) {
+  kept_us_ = at_us;
   kept_lineage_ = lineages_;
   for_each_key(*view, [&](store::table where, std::string_view key, std::string_view payload) {
     kept_keys_.emplace(where, key);

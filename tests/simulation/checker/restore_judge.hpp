@@ -34,8 +34,8 @@ class restore_judge {
   restore_judge(world& in, const ledger& book) : world_(in), ledger_(book) {}
   void connect(const agents& staff) { agents_ = &staff; }
 
-  /// A backup is made.
-  void kept(std::unique_ptr<store::snapshot> view);
+  /// A backup is made, or what is left of a shard is found to end at an earlier moment.
+  void kept(std::unique_ptr<store::snapshot> view, std::int64_t at_us);
   /// The store is lost as it stands, and what was kept is put in its place.
   void lost(const store::snapshot& view);
   /// The restore has come to its end.

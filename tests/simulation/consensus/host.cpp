@@ -28,12 +28,9 @@ void recorded_log::take(const raft::record& one) {
   }
 }
 
-void consensus_host::start(raft::moment now, random_stream& chance) {
+raft::recovered consensus_host::recover() const {
   raft::recovered from;
-  in_memory_ = on_disk_ = {};
   for (const auto& each : journal_) {
-    in_memory_.take(each);
-    on_disk_.take(each);
     if (const auto* hard = std::get_if<raft::hard_state>(&each)) from.hard = *hard;
     if (const auto* removed = std::get_if<raft::cut>(&each))
       while (!from.entries.empty() && from.entries.back().index >= removed->first_removed) from.entries.pop_back();
@@ -43,6 +40,16 @@ void consensus_host::start(raft::moment now, random_stream& chance) {
     }
     if (const auto* made = std::get_if<raft::entry>(&each)) from.entries.push_back(*made);
   }
+  return from;
+}
+
+void consensus_host::start(raft::moment now, random_stream& chance) {
+  in_memory_ = on_disk_ = {};
+  for (const auto& each : journal_) {
+    in_memory_.take(each);
+    on_disk_.take(each);
+  }
+  auto from = recover();
   from.applied = given_out_ = durable_applied_;
   auto how = how_;
   how.seed = chance.next();
@@ -61,10 +68,7 @@ void consensus_host::stop(random_stream& chance) {
 }
 
 void consensus_host::install(const raft::base& copied) {
-  raft::hard_state hard;
-  for (const auto& each : journal_)
-    if (const auto* one = std::get_if<raft::hard_state>(&each)) hard = *one;
-  journal_ = {hard, copied};
+  journal_ = {recover().hard, copied};
   durable_ = written_ = journal_.size();
   durable_applied_ = copied.index;
 }

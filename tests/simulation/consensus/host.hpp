@@ -44,6 +44,7 @@ class consensus_host {
 
   /// True: records wait for the disk, and it is not at work.
   bool wants_to_write() const { return written_ > durable_ && !writes_; }
+  bool writes() const { return writes_; }
   /// The disk begins with all that waits, and its end is told by finish_write. The position that is then durable.
   std::uint64_t begin_write();
   void finish_write(std::uint64_t position);
@@ -57,9 +58,12 @@ class consensus_host {
   /// The last step gave a vote to another.
   bool has_voted() const { return voted_; }
   std::int64_t stopped_until_ms = 0;  // as by SIGSTOP
+  std::int64_t writes_since_ms = 0;   // as of the last begin_write()
   std::int64_t wall_skew_ms = 0;
 
  private:
+  raft::recovered recover() const;
+
   raft::settings how_;
   std::optional<raft::consensus> replica_;
   std::vector<raft::record> journal_;  // the first `durable_` of them are durable

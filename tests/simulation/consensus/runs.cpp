@@ -29,6 +29,8 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"change_two_voters", &raft::planted_faults::change_two_voters},
     {"count_standbys", &raft::planted_faults::count_standbys},
     {"elect_with_standbys", &raft::planted_faults::elect_with_standbys},
+    {"elect_with_removed", &raft::planted_faults::elect_with_removed},
+    {"lead_without_disk", &raft::planted_faults::lead_without_disk},
     {"forget_matched_cut", &raft::planted_faults::forget_matched_cut},
 };
 

@@ -146,6 +146,7 @@ void consensus_world::feed(consensus_host& who, raft::input in) {
     strike_new_leader(who);
   }
   if (!out.committed.empty()) last_commit_ms_ = now_ms_;
+  judge_stalled(who, out.messages);
   auto& waiting = proposed_[who.id()];
   for (const auto& each : out.committed) {
     const auto mine = waiting.find(each.index);
@@ -166,9 +167,19 @@ void consensus_world::feed(consensus_host& who, raft::input in) {
   if (who.is_up()) write(who);
 }
 
+/// The others elect another one only if they do not hear from it.
+void consensus_world::judge_stalled(const consensus_host& who, const std::vector<raft::message>& said) const {
+  if (!who.writes() || now_ms_ - who.writes_since_ms < 2 * election_ms || who.replica().current_role() != raft::role::leader) return;
+  for (const auto& one : said)
+    if (std::holds_alternative<raft::heartbeat>(one.body) || std::holds_alternative<raft::append>(one.body))
+      throw broken_rule{"stalled", "replica " + std::to_string(who.id()) + " leads on although its disk has stood still for " +
+                                       std::to_string(now_ms_ - who.writes_since_ms) + " ms"};
+}
+
 void consensus_world::write(consensus_host& who) {
   if (!who.wants_to_write()) return;
   const auto position = who.begin_write();
+  who.writes_since_ms = now_ms_;
   const auto slow = slow_disk_.find(who.id());
   const auto takes = slow == slow_disk_.end() ? chance_.between(0, 4) : chance_.between(slow->second.first, slow->second.second);
   const auto life = who.life();

@@ -58,6 +58,7 @@ class consensus_world {
   void tick(consensus_host& who, std::uint64_t life);
   void feed(consensus_host& who, raft::input in);
   void write(consensus_host& who);
+  void judge_stalled(const consensus_host& who, const std::vector<raft::message>& said) const;
   void transmit(const raft::message& what);
   void deliver(const std::shared_ptr<const std::string>& bytes);
   raft::moment clock_of(const consensus_host& who) const;

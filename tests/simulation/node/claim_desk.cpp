@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "store/content_hash.hpp"
-#include "tests/simulation/node/home.hpp"
+#include "tests/simulation/shard/home.hpp"
 
 namespace fairlead::simulation {
 

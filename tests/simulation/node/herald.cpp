@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tests/simulation/node/home.hpp"
+#include "tests/simulation/shard/home.hpp"
 
 namespace fairlead::simulation {
 

@@ -2,9 +2,9 @@
 
 #include "messages/lineage.hpp"
 #include "tests/simulation/node/crier.hpp"
-#include "tests/simulation/node/home.hpp"
-#include "tests/simulation/node/member.hpp"
 #include "tests/simulation/node/overseer.hpp"
+#include "tests/simulation/shard/home.hpp"
+#include "tests/simulation/shard/member.hpp"
 
 namespace fairlead::simulation {
 
@@ -65,6 +65,7 @@ void node::pass(failpoint_id where) {
 // ---- life and death ----
 
 void node::start() {
+  if (home_.replicated()) home_.of_upgrades().starts(*this);
   ++life_;
   alive_ = true;
   if (std::exchange(to_be_restored_, false)) restore();
@@ -215,9 +216,7 @@ void node::die() {
   asleep_.clear();
   applying_ = false;
   store_.end_process();
-  world_.after(world_.crashes.between(10, 3'000) * millisecond, [this] {
-    if (!up()) start();
-  });
+  start_soon();
 }
 
 /// What its guardian does: store, Scheduler and Supervisors together, on the same store, in the same process.

@@ -85,14 +85,25 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void ask_who_leads(std::function<void(bool here)> then, std::uint64_t for_whom = 0);
   void receive(const v1::ReplicaMessage& what);
   void receive(const v1::ReplicaCopy& what);
-  /// The replica there has introduced itself.
-  void joined(std::size_t place, raft::replica_id id);
+  void receive(std::size_t from, const v1::ReplicaHello& what);
+  void receive(std::size_t from, const v1::ReplicaWelcome& what);
+  /// A connection to the node there stands, or no longer.
+  void linked(std::size_t place);
   void lost(std::size_t place);
+  /// The latest format of a shard that its release knows.
+  std::uint32_t known_format() const { return known_format_; }
+  /// Another release, from the next process on.
+  void run_release(std::uint32_t format);
+  /// As the leader it writes what only a release with that format knows.
+  void write_news(const store::batch& what);
   /// The leader's lead goes to another.
   void hand_over(std::size_t place);
   result<std::optional<v1::ShardNodes>> change_nodes(const v1::ShardNodesRequest& what);
   void decline(bool on);
   std::uint64_t life() const { return life_; }
+  /// It does not start by itself, or does so again.
+  void wait_with_start(bool on);
+  bool waits() const { return waits_; }
   /// As far as its replica knows.
   bool is_leader() const;
   raft::members members() const;
@@ -120,6 +131,10 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void lose_store(const simulated_store::moment& backup);
   /// Its disk is lost with the process. The store that is made on an empty one is this replica.
   void lose_disk(const replica_settings& born);
+  /// Its process has ended, and its shard goes on from its store alone, as replica `id` of a new lineage. `lost`: what had been committed; `since_us`: the
+  /// moment when the batch after that one was.
+  v1::Lineage recover(raft::replica_id id, const store::snapshot& lost,
+                      const std::function<std::int64_t(std::uint64_t sequence)>& since_us);
   /// It goes on from an earlier moment, or will.
   bool put_back() const { return put_back_; }
 
@@ -186,7 +201,9 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void drop_core();
   void start_errands();
   void leave_old_state();
+  void start_soon();
   void restore();
+  void begin_lineage(store::restorable& in, bool recovered);
   void judge_counts();
   void note_due();
   void judge_sweep();
@@ -258,6 +275,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   v1::Lineage lineage_;
   bool put_back_ = false;
   bool to_be_restored_ = false;
+  bool waits_ = false;
+  std::uint32_t known_format_ = store::shard_format;
   std::unique_ptr<scheduler> shell_;
   std::vector<std::unique_ptr<overseer>> overseers_;
   std::unique_ptr<crier> crier_;

@@ -8,9 +8,9 @@
 #include "tests/simulation/node/clerk.hpp"
 #include "tests/simulation/node/crier.hpp"
 #include "tests/simulation/node/herald.hpp"
-#include "tests/simulation/node/home.hpp"
-#include "tests/simulation/node/member.hpp"
 #include "tests/simulation/node/overseer.hpp"
+#include "tests/simulation/shard/home.hpp"
+#include "tests/simulation/shard/member.hpp"
 
 namespace fairlead::simulation {
 
@@ -29,6 +29,7 @@ node::node(world& in, network& net, agents& staff, checker& judge, host_clock& t
       store_(in.settings.seed * 31 + shard + 17 * place, *archives_, time, of.born_as(place)),
       core_(place * 1'000'000),
       next_ticket_(place * 1'000'000'000 + 1) {
+  if (world_.settings.planted.copy_identity) store_.keep_copied_identity();
   store_.on_placing([this](bool placed) {
     if (placed) world_.count("copies of the state put in place");
     pass(placed ? failpoint_id::copy_placed : failpoint_id::copy_unplaced);

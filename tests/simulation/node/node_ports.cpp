@@ -4,8 +4,8 @@
 
 #include "app/expressions/answer.hpp"
 #include "tests/simulation/node/crier.hpp"
-#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/node/overseer.hpp"
+#include "tests/simulation/shard/home.hpp"
 
 namespace fairlead::simulation {
 

@@ -7,9 +7,9 @@
 #include "tests/simulation/node/clerk.hpp"
 #include "tests/simulation/node/crier.hpp"
 #include "tests/simulation/node/herald.hpp"
-#include "tests/simulation/node/home.hpp"
-#include "tests/simulation/node/member.hpp"
 #include "tests/simulation/node/overseer.hpp"
+#include "tests/simulation/shard/home.hpp"
+#include "tests/simulation/shard/member.hpp"
 
 namespace fairlead::simulation {
 
@@ -128,8 +128,29 @@ void node::receive(const v1::ReplicaCopy& what) {
   if (member_) member_->take(what);
 }
 
-void node::joined(std::size_t place, raft::replica_id id) {
-  if (member_) member_->joined(place, id);
+void node::receive(std::size_t from, const v1::ReplicaHello& what) {
+  if (member_) member_->greeted(from, what);
+}
+
+void node::receive(std::size_t from, const v1::ReplicaWelcome& what) {
+  if (member_) member_->welcomed(from, what);
+}
+
+void node::linked(std::size_t place) {
+  if (member_) member_->linked(place);
+}
+
+void node::run_release(std::uint32_t format) {
+  world_.tell("fate", me_, format, [&] { return "gets a release that knows format " + std::to_string(format); });
+  known_format_ = format;
+  store_.know_format(format);
+  up() ? die() : store_.end_process();
+}
+
+void node::write_news(const store::batch& what) {
+  if (!member_ || !member_->consensus().propose_rows(what)) return;
+  world_.count("news written");
+  member_->wake();
 }
 
 void node::lost(std::size_t place) {
@@ -142,14 +163,16 @@ void node::hand_over(std::size_t place) {
 
 result<std::optional<v1::ShardNodes>> node::change_nodes(const v1::ShardNodesRequest& what) {
   if (!member_) return error{v1::ERROR_CODE_UNAVAILABLE, "it is down", ""};
-  return member_->change_nodes(what);
+  result<std::optional<v1::ShardNodes>> out = error{v1::ERROR_CODE_UNAVAILABLE, "its process has ended", ""};
+  in_replica([&] { out = member_->change_nodes(what); });
+  return out;
 }
 
 void node::lose_disk(const replica_settings& born) {
   world_.tell("fate", me_, born.self, [] { return std::string{"loses its disk"}; });
   if (up()) die();
   archives_->lose();
-  store_.lose_disk(born);
+  store_.lose_disk(born, home_.lineage());
 }
 
 void node::decline(bool on) {
@@ -157,6 +180,17 @@ void node::decline(bool on) {
 }
 
 // ---- what stands still ----
+
+void node::start_soon() {
+  world_.after(world_.crashes.between(10, 3'000) * millisecond, [this] {
+    if (!up() && !waits_) start();
+  });
+}
+
+void node::wait_with_start(bool on) {
+  const auto waited = std::exchange(waits_, on);
+  if (waited && !on && !up()) start_soon();
+}
 
 void node::stop_for(std::int64_t us) {
   world_.tell("fate", me_, static_cast<std::uint64_t>(us), [&] { return "stops it for " + std::to_string(us / millisecond) + " ms"; });

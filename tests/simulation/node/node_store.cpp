@@ -7,6 +7,7 @@
 #include "messages/lineage.hpp"
 #include "store/keys.hpp"
 #include "store/rows/counters.hpp"
+#include "store/rows/node_rows.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/node/crier.hpp"
 #include "tests/simulation/node/overseer.hpp"
@@ -53,6 +54,7 @@ void node::apply() {
       ~hook() { of = {}; }
     } only_here{archives_->on_copied};
     archives_->on_copied = [this] { pass(failpoint_id::archive_copied); };
+    archives_->keeps_nothing = world_.settings.planted.move_without_copy && member_ && !is_leader();
     applied = store_.apply();
   });
   if (life != life_ || !alive_) return;
@@ -103,7 +105,7 @@ void node::leave_old_state() {
 
 std::shared_ptr<const simulated_store::moment> node::back_up() {
   world_.remark(me_, "is backed up");
-  checker_.of_restores().kept(store_.read());
+  checker_.of_restores().kept(store_.read(), world_.now_us());
   return store_.keep();
 }
 
@@ -118,21 +120,48 @@ void node::lose_store(const simulated_store::moment& backup) {
 
 /// What an operator does with `fairlead restore` before the node starts.
 void node::restore() {
+  // A journal that other shards of the node share is still there.
+  store_.restore(world_.power.chance(500), [this](store::restorable& alone) { begin_lineage(alone, false); });
+  checker_.restored(lineage_, *store_.read());
+}
+
+void node::begin_lineage(store::restorable& in, bool recovered) {
   restore_options how;
   // Who puts a backup back a second time by a clock that has gone back since sets it first: a lineage must be later than those before it.
   how.now_unix_ms = std::max(clock_.now_ms(), lineage_.made_unix_ms() + 1);
   how.bits = world_.restores.next();
+  how.recovered = recovered;
   how.planted = world_.settings.planted;
-  result<restore_report> done{restore_report{}};
-  // A journal that other shards of the node share is still there.
-  store_.restore(world_.power.chance(500), [&](store::restorable& alone) { done = restore_shard(alone, how); });
-  if (!done.ok()) throw rule_broken{"fatal", "the backup cannot be restored: " + done.failure().sentence, false};
+  const auto done = restore_shard(in, how);
+  if (!done.ok()) throw rule_broken{"fatal", "the store cannot be restored: " + done.failure().sentence, false};
+  lineage_ = done->lineage;
   world_.tell(me_, "", done->steps, [&] {
-    return "is restored from " + format_utc(done->backup_unix_ms) + " as lineage " + to_text(done->lineage) + ": " +
+    return "goes on from " + format_utc(done->backup_unix_ms) + " as lineage " + to_text(done->lineage) + ": " +
            std::to_string(done->tasks) + " tasks, " + std::to_string(done->steps) + " steps in doubt";
   });
   world_.count("steps that a restore put in doubt", done->steps);
-  checker_.restored(done->lineage, *store_.read());
+}
+
+/// What an operator does with `fairlead cluster recover`.
+v1::Lineage node::recover(raft::replica_id id, const store::snapshot& lost,
+                          const std::function<std::int64_t(std::uint64_t sequence)>& since_us) {
+  v1::ShardNodes nodes;
+  if (const auto before = store::nodes_in(*store_.read())) nodes = *before;
+  nodes.clear_nodes();
+  nodes.set_version(nodes.version() + 1);
+  nodes.set_format(std::max(nodes.format(), known_format_));
+  auto* const me = nodes.add_nodes();
+  me->set_name(me_);
+  me->set_replica(id);
+  store_.recover(world_.power.chance(500), id, nodes, [&](store::restorable& alone) {
+    auto found = alone.read();
+    const auto at_us = since_us(found->get_progress().sequence);
+    checker_.of_restores().kept(std::move(found), at_us);
+    checker_.of_restores().lost(lost);
+    begin_lineage(alone, true);
+  });
+  checker_.restored(lineage_, *store_.read());
+  return lineage_;
 }
 
 /// Whatever it has left is counted anew before anything is decided.

@@ -5,6 +5,8 @@
 
 #include "messages/lineage.hpp"
 #include "messages/replica.pb.h"
+#include "store/keys.hpp"
+#include "store/meta_rows.hpp"
 #include "tests/simulation/world/world.hpp"
 
 namespace fairlead::simulation {
@@ -17,8 +19,21 @@ result<std::unique_ptr<stores::incoming_copy>> tables_of_node::receive(std::uint
     placed(tables_of_node& in, std::unique_ptr<stores::incoming_copy> of) : in_(in), of_(std::move(of)) {}
     status write(std::string_view bytes) override { return of_->write(bytes); }
     std::uint64_t bytes() const override { return of_->bytes(); }
-    result<stores::tables*> open() override { return of_->open(); }
+    result<stores::tables*> open() override {
+      auto opened = of_->open();
+      if (opened.ok() && in_.keeps_identity && !identity_) {
+        const auto came = (*opened)->read_tables();
+        const auto row = came->get(stores::table::meta, stores::keys::meta(stores::meta::replica_row));
+        if (row.ok() && *row) identity_ = std::string{**row};
+      }
+      return opened;
+    }
     status take_over() override {
+      if (identity_) {
+        stores::batch row;
+        row.put(stores::table::meta, stores::keys::meta(stores::meta::replica_row), *identity_);
+        if (const auto kept = (*of_->open())->apply(stores::operations_of(row.bytes())); !kept.ok()) return kept;
+      }
       if (in_.on_placing) in_.on_placing(false);
       auto done = of_->take_over();
       if (in_.on_placing) in_.on_placing(true);
@@ -28,6 +43,7 @@ result<std::unique_ptr<stores::incoming_copy>> tables_of_node::receive(std::uint
    private:
     tables_of_node& in_;
     std::unique_ptr<stores::incoming_copy> of_;
+    std::optional<std::string> identity_;
   };
   auto begun = tables_around::receive(bytes);
   if (!begun) return begun.failure();
@@ -37,17 +53,18 @@ result<std::unique_ptr<stores::incoming_copy>> tables_of_node::receive(std::uint
 simulated_store::simulated_store(std::uint64_t seed, stores::archives_below& archives, const clock& time,
                                  std::optional<replica_settings> born)
     : random_(seed), archives_(archives), time_(time), replicated_(born.has_value()), disk_(std::make_unique<stores::memory_disk>(seed)) {
-  if (born) be_born(*born);
+  if (born) be_born(*born, first_of_simulated());
   open();
 }
 
+v1::Lineage first_of_simulated() { return first_lineage(1'000, 1); }
+
 /// As the replicas of a shard are once they have met: all of one lineage.
-void simulated_store::be_born(const replica_settings& as) {
+void simulated_store::be_born(const replica_settings& as, const v1::Lineage& of) {
   const auto alone = stores::journaled_store::open(tables_, {0, "in memory", &archives_, {}, {}});
   v1::ShardMembers all;
   all.mutable_voters()->Assign(as.born_with.voters.begin(), as.born_with.voters.end());
-  if (!alone.ok() || !(*alone)->be_replica(as.self).ok() ||
-      !(*alone)->begin_shard(all.SerializeAsString(), {0, 1, "simulated"}, first_lineage(1'000, 1)).ok())
+  if (!alone.ok() || !(*alone)->be_replica(as.self).ok() || !(*alone)->begin_shard(all.SerializeAsString(), {0, 1, "simulated"}, of).ok())
     throw rule_broken{"fatal", "a replica cannot be made", false};
 }
 
@@ -60,7 +77,7 @@ void simulated_store::open() {
   options.boot_ms = [this] { return to_unix_ms(time_.steady()); };
   options.random = [this] { return random_(); };
   auto opened = stores::journaled_stores::open(std::make_unique<stores::lent_disk>(*disk_),
-                                               {{0, "in memory", &below_, &archives_, replicated_}}, std::move(options));
+                                               {{0, "in memory", &below_, &archives_, replicated_, reads_}}, std::move(options));
   if (!opened) throw rule_broken{"fatal", "the store cannot be opened: " + opened.failure().sentence, false};
   joined_ = std::move(*opened);
 }
@@ -120,13 +137,24 @@ void simulated_store::end_process() {
   if (was_open) open();
 }
 
-void simulated_store::lose_disk(const replica_settings& born) {
+void simulated_store::lose_disk(const replica_settings& born, const v1::Lineage& of) {
   close();
   stamp_ms_ = 0;
   tables_.put_back(*stores::memory_store{}.keep());
   disk_ = std::make_unique<stores::memory_disk>(random_());
-  be_born(born);
+  be_born(born, of);
   open();
+}
+
+void simulated_store::recover(bool with_journal, raft::replica_id id, const v1::ShardNodes& nodes,
+                              const std::function<void(stores::restorable&)>& change) {
+  auto done = own().accept_log();
+  if (done.ok()) done = own().settle();
+  close();
+  stamp_ms_ = stamp_at_ms_ = 0;
+  if (done.ok()) restore(with_journal, change);
+  if (done.ok()) done = own().be_replica(id, *raft::encode({{id}, {}}), nodes.SerializeAsString());
+  if (!done.ok()) throw rule_broken{"fatal", "a shard cannot be recovered: " + done.failure().sentence, false};
 }
 
 /// Brings all to the tables, has `look` look at them, and puts them behind the journal again. False: they have no room for it.

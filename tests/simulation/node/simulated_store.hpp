@@ -21,9 +21,13 @@ class tables_of_node final : public fairlead::store::testing::tables_around {
  public:
   using tables_around::tables_around;
   std::function<void(bool placed)> on_placing;
+  bool keeps_identity = false;  // a planted fault: of the replica that a copy comes from
 
   result<std::unique_ptr<fairlead::store::incoming_copy>> receive(std::uint64_t bytes) override;
 };
+
+/// With which shards of several nodes begin.
+v1::Lineage first_of_simulated();
 
 class simulated_store final : public store::store {
  public:
@@ -55,13 +59,22 @@ class simulated_store final : public store::store {
   bool has_more_to_apply() const { return own().unapplied_generations() > 0; }
   /// The process ends, and what the next one finds is recovered.
   void end_process();
-  /// Its disk is lost with the process: an empty one takes its place, and a store is made on that.
-  void lose_disk(const replica_settings& born);
+  /// Its disk is lost with the process: an empty one takes its place, and a store of that lineage is made on it.
+  void lose_disk(const replica_settings& born, const v1::Lineage& of);
+  /// As `fairlead cluster recover` makes it whole without the others: what it has counts. `change` gets it then, outside its journal, as restore()
+  /// says. Afterwards it is the only replica, `id`, of a shard that others can join. `nodes`: the row of its nodes.
+  void recover(bool with_journal, raft::replica_id id, const v1::ShardNodes& nodes,
+               const std::function<void(fairlead::store::restorable&)>& change);
+  /// The latest format that the program knows, from the next process on.
+  void know_format(std::uint32_t format) { reads_ = format; }
   /// The n-th operation of the disk from now is torn, and throws disk_crash; 0: none is.
   void cut_power_after(std::uint64_t operations) { disk_->crash_after(operations); }
 
   /// The n-th operation of the disk from now fails, and nobody knows how much of it was done; 0: none does.
   void fail_after(std::uint64_t operations) { disk_->fail_after(operations); }
+
+  /// A planted fault: a copy that is installed keeps the identity that it came with.
+  void keep_copied_identity() { below_.keeps_identity = true; }
 
   void resize(std::uint64_t max_size_bytes) { tables_.resize(max_size_bytes); }
   /// What an earlier release leaves that had the store in between; an operator has settled it for that.
@@ -79,7 +92,7 @@ class simulated_store final : public store::store {
   void plant_any_epoch() { any_epoch_ = true; }
 
  private:
-  void be_born(const replica_settings& as);
+  void be_born(const replica_settings& as, const v1::Lineage& of);
   void open();
   void close();
   bool settled(const std::function<void()>& look);
@@ -89,6 +102,7 @@ class simulated_store final : public store::store {
   fairlead::store::archives_below& archives_;
   const clock& time_;
   const bool replicated_;
+  std::uint32_t reads_ = fairlead::store::shard_format;
   std::int64_t stamp_ms_ = 0;     // of the last entry, and
   std::int64_t stamp_at_ms_ = 0;  // the boot clock then; 0: the process has written none
   fairlead::store::memory_store tables_;

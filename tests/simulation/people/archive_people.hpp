@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/people/clients.hpp"
 #include "tests/simulation/people/operators.hpp"
+#include "tests/simulation/shard/home.hpp"
 
 namespace fairlead::simulation {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tests/simulation/node/home.hpp"
+#include "tests/simulation/shard/home.hpp"
 
 namespace fairlead::simulation {
 

@@ -161,7 +161,7 @@ void clients::submit(std::size_t which) {
   world_.tell("client", "scheduler", which, [&] { return "submits " + one.what.id() + " of " + one.what.workflow(); });
   checker_.sends(one.what.id());
   const auto subscriber = one.notify ? which + 1 : 0;
-  const auto is_deployed = home_.replicated() && is_known(one.what.workflow());
+  const auto is_deployed = home_.replicated() && !home_.put_back() && is_known(one.what.workflow());
   const auto was_full = std::make_shared<bool>(true);  // whenever this request came in
   home_.request<v1::SubmitReply>(
       "client" + std::to_string(which),
@@ -172,7 +172,7 @@ void clients::submit(std::size_t which) {
       },
       [this, which, was_full, is_deployed](const v1::SubmitReply& reply) {
         if (is_deployed) world_.judges("stale_answer");
-        if (is_deployed && !reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_NOT_FOUND)
+        if (is_deployed && !home_.put_back() && !reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_NOT_FOUND)
           world::broken("stale_answer",
                         wishes_[which].what.id() + " is refused because its workflow is unknown, and that had been deployed");
         if (*was_full && !reply.results().empty() && reply.results(0).created())

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/people/claimants.hpp"
+#include "tests/simulation/shard/home.hpp"
 
 namespace fairlead::simulation {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/plans/job_plans.hpp"
+#include "tests/simulation/shard/home.hpp"
 
 namespace fairlead::simulation {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/people/clients.hpp"
+#include "tests/simulation/shard/home.hpp"
 #include "tests/simulation/world/services.hpp"
 
 namespace fairlead::simulation {

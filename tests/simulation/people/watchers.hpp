@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/people/clients.hpp"
+#include "tests/simulation/shard/home.hpp"
 
 namespace fairlead::simulation {
 

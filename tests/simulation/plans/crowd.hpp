@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/simulation/node/home.hpp"
+#include "tests/simulation/shard/home.hpp"
 
 namespace fairlead::simulation {
 

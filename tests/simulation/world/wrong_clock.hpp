@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tests/simulation/node/home.hpp"
+#include "tests/simulation/shard/home.hpp"
 #include "tests/simulation/world/clocks.hpp"
 
 namespace fairlead::simulation {

@@ -195,7 +195,7 @@ TEST_F(disk_stores_test, whose_files_were_copied_beside_a_running_node_are_refus
   fs::rename(place / "copy", original);
   const auto refused = try_open();
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_WRONG_STATE);
+  EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_CORRUPT);
   EXPECT_EQ(refused.failure().sentence,
             "The store " + shard(1) + " is a copy that was made while its node ran, or after the node had not ended in order.");
   const auto settled = settle_node({shard(0), shard(1)}, {}, false);

@@ -161,7 +161,7 @@ TEST_F(state_copy_test, moves_the_mark_by_which_a_copy_made_by_hand_is_known) {
   }
   EXPECT_TRUE(check_not_copied(directory).ok());
   fs::copy(place / "to", place / "by hand");
-  EXPECT_EQ(check_not_copied(place / "by hand").failure().code, v1::ERROR_CODE_WRONG_STATE);
+  EXPECT_EQ(check_not_copied(place / "by hand").failure().code, v1::ERROR_CODE_CORRUPT);
 }
 
 }  // namespace

@@ -51,6 +51,8 @@ TEST(cluster_status, says_how_far_a_replica_is_behind_and_why) {
   auto& peer = *reply.add_peers();
   peer.set_node("n3");
   peer.set_reason("connection refused");
+  EXPECT_FALSE(has(cluster_text(reply), "connection refused")) << "the leader hears of it, whatever the node that was asked knows";
+  late.set_heard_ms_ago(5'000);
   const auto text = cluster_text(reply);
   for (const auto* part : {"1200", "3.0 MiB", "1m30s", "connection refused"}) EXPECT_TRUE(has(text, part)) << part << " in\n" << text;
 }
@@ -116,7 +118,16 @@ TEST(cluster_status, of_a_shard_without_a_leader_says_what_this_node_knows) {
   known.set_role("candidate");
   known.set_term(7);
   known.set_contact_ms_ago(3'000);
-  EXPECT_TRUE(has(cluster_text(reply), "Shard 0 has no leader. n2 last heard of a leader 3s ago, in term 7.")) << cluster_text(reply);
+  reply.set_node("n2");
+  for (const auto* name : {"n1", "n2", "n3"}) known.add_nodes(name);
+  reply.clear_peers();
+  auto& peer = *reply.add_peers();
+  peer.set_node("n1");
+  peer.set_connected(true);
+  EXPECT_TRUE(has(cluster_text(reply),
+                  "Shard 0 has no leader. n2 last heard of a leader 3s ago, in term 7. Its nodes are n1, n2, n3. Node n2 is "
+                  "not connected with n3."))
+      << cluster_text(reply);
   known.set_leader("n1");
   EXPECT_TRUE(has(cluster_text(reply), "Shard 0 is led by n1, which does not answer.")) << cluster_text(reply);
   known.set_trouble("two leaders in one term");

@@ -5,7 +5,7 @@
 
 #include "actors/core/cluster/shard_nodes.hpp"
 #include "store/rows/node_rows.hpp"
-#include "tests/simulation/node/home.hpp"
+#include "tests/simulation/shard/home.hpp"
 
 namespace fairlead::simulation {
 
@@ -58,7 +58,7 @@ bool home::all_vote() const {
 }
 
 /// One of them is to hold the shard, too, or no longer.
-void home::change_nodes() {
+void home::change_nodes(bool joins_only) {
   if (!changes_.empty()) return;
   // What was lost is replaced first: lose_disk().
   auto* const leads = leader();
@@ -71,6 +71,11 @@ void home::change_nodes() {
   const auto all = wanted_places();
   auto* which = nodes_[world_.replicas.below(replicas_)].get();
   if (world_.replicas.chance(300)) which = leads;
+  if (joins_only) {
+    const auto place = which->place();
+    for (std::size_t i = 0; i < replicas_ && is_wanted(*which); ++i) which = nodes_[(place + i) % replicas_].get();
+    if (is_wanted(*which)) return;
+  }
   const bool joins = std::find(all.begin(), all.end(), which->place()) == all.end();
   if (joins) {
     // What it once held, it does not bring along.
@@ -85,6 +90,7 @@ void home::change_nodes() {
   what.set_verb(joins ? v1::ShardNodesRequest::JOIN : v1::ShardNodesRequest::LEAVE);
   what.mutable_node()->set_name(which->name());
   what.mutable_node()->set_replica(ids_[which->place()]);
+  what.set_reads(which->known_format());
   world_.count(joins ? "nodes that are to join" : "nodes that are to leave");
   world_.tell("fate", which->name(), 0, [&] { return std::string{joins ? "is to join" : "is to leave"}; });
   changes_.push_back({which->place(), std::move(what)});
@@ -115,6 +121,101 @@ void home::ask_for_change() {
     }
     changes_.clear();
   });
+}
+
+/// The process ends because its store is damaged. It begins again with a new one once the leader has agreed to that (app/node/rebuild.hpp).
+void home::damage(node& which) {
+  if (!is_wanted(which) || which.waits()) return;
+  world_.count("stores damaged");
+  world_.tell("fate", which.name(), 0, [] { return std::string{"damages its store"}; });
+  which.wait_with_start(true);
+  which.die();
+  ask_to_rebuild(which);
+}
+
+void home::ask_to_rebuild(node& which) {
+  world_.after(ask_again_us, [this, &which] {
+    // It has lost its disk, or another fate has come over it, and it has begun anew.
+    if (!which.waits()) return;
+    ask_to_rebuild(which);
+    auto* const to = asked();
+    if (to == nullptr) return;
+    to->when_awake([this, &which, to] {
+      if (!which.waits()) return;
+      v1::ShardNodesRequest what;
+      what.set_verb(v1::ShardNodesRequest::JOIN);
+      what.mutable_node()->set_name(which.name());
+      what.mutable_node()->set_replica(ids_[which.place()] + replicas_);
+      what.set_instead_of_damaged(true);
+      what.set_reads(which.known_format());
+      *what.mutable_lineage() = lineage_;
+      const auto answer = to->change_nodes(what);
+      const auto code = answer.ok() ? v1::ERROR_CODE_OK : answer.failure().code;
+      if (answer.ok() && *answer) {
+        world_.count("damaged stores replaced");
+        auto born = settings_of(which.place());
+        born.born_with = to->members();
+        born.self = ids_[which.place()] += replicas_;
+        which.wait_with_start(false);
+        which.lose_disk(born);
+      } else if (code == v1::ERROR_CODE_NOT_FOUND || code == v1::ERROR_CODE_CONFLICT) {
+        // The shard was taken away from it meanwhile, or goes on without it. What was damaged turns out to be whole.
+        which.wait_with_start(false);
+      } else if (code != v1::ERROR_CODE_OK) {
+        world_.count("damaged stores that wait");
+      }
+    });
+  });
+}
+
+bool home::lose_majority() {
+  const auto* const known = leader();
+  if (known == nullptr || known->members().voters.size() < 3) return false;
+  const auto members = known->members();
+  std::vector<std::size_t> left;
+  for (const auto id : members.voters)
+    if (const auto place = static_cast<std::size_t>(id - 1) % replicas_; ids_[place] == id && !nodes_[place]->waits())
+      left.push_back(place);
+  const auto most = (members.voters.size() - 1) / 2;
+  const auto several = 1 + world_.restores.below(most);
+  for (auto i = left.size(); i > 1; --i) std::swap(left[i - 1], left[world_.restores.below(i)]);
+  left.resize(std::min<std::size_t>(left.size(), several));
+  if (left.empty()) return false;
+  world_.count("majorities lost");
+  world_.tell("fate", me_, left.size(), [] { return std::string{"loses the majority of its nodes"}; });
+  const auto lost = shows_most().reads().read();
+  for (auto& one : nodes_)
+    if (one->up()) one->die();
+  const auto end_of = [this](std::size_t place) {
+    const auto end = nodes_[place]->store().own().log_end();
+    return std::pair{end.term, end.index};
+  };
+  const auto place = *std::max_element(left.begin(), left.end(), [&](auto one, auto other) { return end_of(one) < end_of(other); });
+  for (auto& one : nodes_) {
+    if (std::find(left.begin(), left.end(), one->place()) != left.end()) continue;
+    auto born = settings_of(one->place());
+    born.born_with = members;
+    born.self = ids_[one->place()] += replicas_;
+    one->wait_with_start(false);
+    one->lose_disk(born);
+  }
+  auto& which = *nodes_[place];
+  const auto since_us = [this](std::uint64_t sequence) {
+    return sequence < committed_us_.size() ? committed_us_[sequence] : world_.now_us();
+  };
+  lineage_ = which.recover(ids_[place] += replicas_, *lost, since_us);
+  committed_ = which.store().sequence();
+  committed_us_.resize(committed_, world_.now_us());
+  decided_.clear();
+  changes_.clear();
+  promised_.clear();
+  newest_term_ = 0;
+  clock_of_ = 0;
+  upgrades_.recovered();
+  recovered_ = true;
+  auto& luck = world_.restores;
+  for (auto more = luck.between(1, 4); more > 0; --more) world_.after(luck.between(1, 15) * second, [this] { change_nodes(true); });
+  return true;
 }
 
 /// What an operator was told of the nodes holds.

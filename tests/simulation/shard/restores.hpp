@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "tests/simulation/node/home.hpp"
+#include "tests/simulation/shard/home.hpp"
 
 namespace fairlead::simulation {
 
@@ -21,6 +21,7 @@ class restores {
   void begin(std::int64_t until_us);
 
  private:
+  void lose_majority(int tries);
   world& world_;
   home& home_;
   std::shared_ptr<const simulated_store::moment> backup_;

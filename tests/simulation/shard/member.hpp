@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "actors/replication/copy_giver.hpp"
 #include "actors/replication/copy_taker.hpp"
@@ -31,7 +32,9 @@ class node::member final : public service_port {
   void commit(std::uint64_t core, store::batch what);
   void receive(const v1::ReplicaMessage& what);
   void confirm(std::uint64_t epoch, std::function<void(bool led)> answer);
-  void joined(std::size_t place, raft::replica_id id);
+  void linked(std::size_t place);
+  void greeted(std::size_t place, const v1::ReplicaHello& you);
+  void welcomed(std::size_t place, const v1::ReplicaWelcome& said);
   void lost(std::size_t place);
   void transfer(raft::replica_id to);
   void decline(bool on);
@@ -52,6 +55,10 @@ class node::member final : public service_port {
   void run(const std::function<void()>& what);
   void check(const status& done) const;
   void tick();
+  void look();
+  void greet(std::size_t place);
+  status meet(std::size_t place, const v1::ReplicaHello& you);
+  bool cannot_read(const v1::ReplicaMessage& what);
   void follow_log();
   void write();
   std::optional<status> flush();
@@ -63,7 +70,8 @@ class node::member final : public service_port {
   bool busy_ = false;
   std::deque<std::function<void()>> mail_;
   std::map<std::uint64_t, std::function<void(bool)>> asked_;
-  std::map<std::size_t, raft::replica_id> linked_;  // by place
+  std::set<std::size_t> linked_;                 // places with which a connection stands
+  std::map<std::size_t, raft::replica_id> met_;  // by place: who has introduced itself over it
   std::uint64_t copies_ = 0;
   std::optional<copy_giver> giver_;
   std::optional<copy_taker> taker_;

@@ -1,4 +1,4 @@
-#include "tests/simulation/node/restores.hpp"
+#include "tests/simulation/shard/restores.hpp"
 
 #include <algorithm>
 
@@ -16,7 +16,21 @@ bool draw_restores(world& in) {
   return true;
 }
 
+/// Again and again, until there is a majority to be lost.
+void restores::lose_majority(int tries) {
+  constexpr auto again_us = 500 * millisecond;
+  if (tries > 0 && world_.trouble() && !home_.lose_majority()) world_.after(again_us, [this, tries] { lose_majority(tries - 1); });
+}
+
 void restores::begin(std::int64_t until_us) {
+  if (home_.replicated()) {
+    constexpr int most_tries = 20;
+    for (auto times = world_.restores.chance(250) ? 2 : 1; times > 0; --times)
+      world_.after(world_.restores.between(until_us / 10, until_us * 9 / 10), [this] {
+        if (world_.strikes(concern::restores, world_.restores, 1'000)) lose_majority(most_tries);
+      });
+    return;
+  }
   auto& luck = world_.restores;
   const auto made_us = luck.between(until_us / 20, until_us * 6 / 10);
   // Some are lost at once, some after all leases of the backup are over.

@@ -1,14 +1,17 @@
-#include "tests/simulation/node/member.hpp"
+#include "tests/simulation/shard/member.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/cluster/shard_nodes.hpp"
 #include "actors/replication/wire.hpp"
-#include "tests/simulation/node/home.hpp"
+#include "tests/simulation/shard/home.hpp"
 
 namespace fairlead::simulation {
 
 namespace {
+
+constexpr auto look_every_us = 200 * millisecond;
 
 std::function<std::int64_t()> boot_of(const host_clock& of) {
   return [&of] { return to_unix_ms(of.steady()); };
@@ -23,6 +26,10 @@ replica_seat::options node::member::options_of(const node& of, replica_settings 
   out.node = of.me_;
   for (const auto place : of.home_.first_places()) out.nodes.push_back(of.home_.name_of(place));
   out.how = std::move(how);
+  const auto& upgrades = of.home_.of_upgrades();
+  out.release = "format " + std::to_string(of.known_format_);
+  out.reads = of.world_.settings.planted.raise_format_early ? upgrades.later() : of.known_format_;
+  out.upgrade_after_ms = upgrades.after_ms();
   return out;
 }
 
@@ -36,11 +43,13 @@ void node::member::begin() {
   const auto send = [this](const v1::ReplicaCopy& what) { node_.home_.send(node_, what); };
   const auto note = [this](const std::string& sentence) { node_.world_.tell("disk", node_.me_, 0, [&] { return sentence; }); };
   const auto name = [this] { return node_.me_ + "-" + std::to_string(node_.life_) + "-" + std::to_string(++copies_); };
-  giver_.emplace(copy_giver::world{&consensus(), &own, node_.archives_.get(), node_.shard_, boot_ms, name, send, note});
+  giver_.emplace(copy_giver::world{&consensus(), &own, node_.archives_.get(), node_.shard_, boot_ms, name, send, note,
+                                   [this](raft::replica_id id) { return seat_.name_of(id); }, nullptr});
   taker_.emplace(copy_taker::world{&consensus(), &own, node_.archives_.get(), boot_ms, send, note, [](const error& why) {
                                      throw rule_broken{"fatal", "a copy cannot be installed: " + why.sentence, false};
                                    }});
   node_.world_.after(node_.world_.replicas.between(1, 50) * millisecond, node_.of_this_process([this] { tick(); }));
+  node_.world_.after(look_every_us, node_.of_this_process([this] { look(); }));
 }
 
 void node::member::tick() {
@@ -79,8 +88,10 @@ void node::member::commit(std::uint64_t core, store::batch what) {
 
 void node::member::receive(const v1::ReplicaMessage& what) {
   put([this, what] {
-    const auto read = decode(what);
+    if (seat_.others().node_of(what.from()).empty() || cannot_read(what)) return;
+    auto read = decode(what);
     if (!read.ok()) throw rule_broken{"fatal", "a message of a replica cannot be read: " + read.failure().sentence, false};
+    if (node_.world_.settings.planted.skip_unknown) node_.home_.of_upgrades().skip_news(node_, *read);
     check(service_.receive(*read));
     if (node_.world_.settings.planted.follow_while_leading) seat_.begin_lead();
   });
@@ -90,17 +101,81 @@ void node::member::confirm(std::uint64_t epoch, std::function<void(bool led)> an
   put([this, epoch, answer = std::move(answer)] { asked_.emplace(service_.confirm(epoch), answer); });
 }
 
-void node::member::joined(std::size_t place, raft::replica_id id) {
-  put([this, place, id] {
-    linked_[place] = id;
-    seat_.met(node_.home_.name_of(place), id);
+/// A former release does not know what is new.
+bool node::member::cannot_read(const v1::ReplicaMessage& what) {
+  if (!node_.home_.of_upgrades().is_news_to(node_, what) || node_.world_.settings.planted.skip_unknown) return false;
+  node_.world_.count("news that a former release does not take");
+  seat_.cannot_read("it is of a later release");
+  return true;
+}
+
+// ---- introductions, as the replica's actor does them ----
+
+void node::member::look() {
+  node_.world_.after(look_every_us, node_.of_this_process([this] { look(); }));
+  put([this] {
+    follow_log();
+    for (const auto place : linked_)
+      if (met_.count(place) == 0) greet(place);
   });
+}
+
+void node::member::linked(std::size_t place) {
+  put([this, place] {
+    linked_.insert(place);
+    greet(place);
+  });
+}
+
+void node::member::greet(std::size_t place) {
+  const auto& others = seat_.others();
+  if (core::find_node(others.nodes(), node_.home_.name_of(place)) != nullptr) node_.home_.send(node_, place, others.me());
+}
+
+void node::member::greeted(std::size_t place, const v1::ReplicaHello& you) {
+  put([this, place, you] {
+    v1::ReplicaWelcome out;
+    if (const auto known = meet(place, you); !known.ok()) *out.mutable_error() = known.failure().to_proto();
+    *out.mutable_me() = seat_.others().me();
+    node_.home_.send(node_, place, out);
+  });
+}
+
+void node::member::welcomed(std::size_t place, const v1::ReplicaWelcome& said) {
+  put([this, place, said] {
+    const auto code = said.error().code();
+    if (code == v1::ERROR_CODE_OK) {
+      (void)meet(place, said.me());
+    } else if (code != v1::ERROR_CODE_UNAVAILABLE) {
+      (void)seat_.others().meet(said.me());
+      follow_log();
+    }
+  });
+}
+
+status node::member::meet(std::size_t place, const v1::ReplicaHello& you) {
+  auto known = seat_.others().meet(you);
+  follow_log();
+  if (!known.ok()) {
+    node_.world_.count("replicas that are turned away");
+    node_.world_.tell("disk", node_.me_, place, [&] { return known.failure().sentence; });
+    seat_.heard_of(you.lineage());
+    return known;
+  }
+  if (linked_.count(place) == 0) return known;
+  met_[place] = you.replica();
+  seat_.met(you.node(), you.replica());
+  wake();
+  return known;
 }
 
 /// Who is linked is met again once it is one of the nodes.
 void node::member::follow_log() {
-  if (!seat_.follow_log()) return;
-  for (const auto& [place, id] : linked_) seat_.met(node_.home_.name_of(place), id);
+  if (seat_.follow_log())
+    for (const auto& [place, id] : met_) seat_.met(node_.home_.name_of(place), id);
+  if (seat_.check_format().ok()) return;
+  node_.world_.count("processes ended by a later format");
+  throw process_killed{};
 }
 
 result<std::optional<v1::ShardNodes>> node::member::change_nodes(const v1::ShardNodesRequest& what) {
@@ -112,7 +187,8 @@ result<std::optional<v1::ShardNodes>> node::member::change_nodes(const v1::Shard
 
 void node::member::lost(std::size_t place) {
   put([this, place] {
-    const auto known = linked_.extract(place);
+    linked_.erase(place);
+    const auto known = met_.extract(place);
     if (known.empty()) return;
     seat_.lost(node_.home_.name_of(place));
     check(service_.unreachable(known.mapped()));
@@ -136,6 +212,7 @@ void node::member::decline(bool on) {
 
 void node::member::take(const v1::ReplicaCopy& what) {
   put([this, what] {
+    if (seat_.others().node_of(what.from()).empty()) return;
     if (what.has_archive_part()) node_.world_.count("parts of archives that came with a copy");
     auto changed = what;
     if (node_.world_.settings.planted.skip_archives && what.has_archives()) changed.mutable_archives()->clear_all();
@@ -198,7 +275,11 @@ void node::member::turn() {
 }
 
 void node::member::send(std::vector<raft::message> what) {
-  for (const auto& one : what) node_.home_.send(node_, one);
+  const auto is_met = [this](raft::replica_id id) {
+    return std::any_of(met_.begin(), met_.end(), [id](const auto& one) { return one.second == id; });
+  };
+  for (const auto& one : what)
+    if (is_met(one.to)) node_.home_.send(node_, one);
 }
 
 void node::member::committed(std::uint64_t sequence) {

@@ -18,6 +18,7 @@
 #include "actors/protocol/confirm.hpp"
 #include "actors/replication/wire.hpp"
 #include "tests/simulation/node/node.hpp"
+#include "tests/simulation/shard/upgrades.hpp"
 #include "tests/simulation/world/link.hpp"
 
 namespace fairlead::simulation {
@@ -63,7 +64,10 @@ class home final : public agents::shard {
   void enlarge() { alone().enlarge(); }
   std::shared_ptr<const simulated_store::moment> back_up() { return alone().back_up(); }
   void lose_store(const simulated_store::moment& backup) { alone().lose_store(backup); }
-  bool put_back() const { return alone().put_back(); }
+  bool put_back() const { return recovered_ || alone().put_back(); }
+  /// Of a shard that several nodes hold: the majority of those that vote is lost, and it goes on from another one as a later lineage. False: there is
+  /// no majority to be lost at the moment.
+  bool lose_majority();
 
   /// A Scheduler runs.
   bool serves() const { return leader() != nullptr; }
@@ -109,6 +113,14 @@ class home final : public agents::shard {
   std::size_t replicas() const { return replicas_; }
   std::vector<std::size_t> first_places() const;
   const std::string& name_of(std::size_t place) const { return nodes_[place]->name(); }
+  const v1::Lineage& lineage() const { return lineage_; }
+  upgrades& of_upgrades() { return upgrades_; }
+  node* leader() const;
+  /// Whoever somebody takes for the leader that does not know better; null: nobody is.
+  node* asked() const;
+  const node& shows_most() const;
+  /// It is to hold the shard, as far as that is committed.
+  bool is_wanted(const node& which) const;
   raft::replica_id id_of(std::size_t place) const { return ids_[place]; }
   replica_settings settings_of(std::size_t place) const;
   std::optional<replica_settings> born_as(std::size_t place) const {
@@ -124,6 +136,8 @@ class home final : public agents::shard {
   void shown(node& which);
   void send(const node& from, const raft::message& what) { send_to(from, what.to, encode(what, 0)); }
   void send(const node& from, const v1::ReplicaCopy& what) { send_to(from, what.to(), what); }
+  void send(const node& from, std::size_t to, const v1::ReplicaHello& what) { introduce(from, to, what); }
+  void send(const node& from, std::size_t to, const v1::ReplicaWelcome& what) { introduce(from, to, what); }
 
  private:
   /// Reads as home says.
@@ -142,21 +156,22 @@ class home final : public agents::shard {
   };
 
   node& alone() const { return *nodes_.front(); }
-  node* leader() const;
-  node* asked() const;
-  const node& shows_most() const;
   void keep_following();
   void link_nodes();
   void strike();
   template <class Message>
   void send_to(const node& from, raft::replica_id to, Message what);
+  template <class Message>
+  void introduce(const node& from, std::size_t to, Message what);
   bool all_follow() const;
   bool all_vote() const;
+  bool can_lose(const node& which) const;
   bool lose_disk(node& which);
+  void damage(node& which);
+  void ask_to_rebuild(node& which);
   std::vector<std::size_t> wanted_places() const;
   bool has_leaving() const;
-  bool is_wanted(const node& which) const;
-  void change_nodes();
+  void change_nodes(bool joins_only);
   void ask_for_change();
   void judge_nodes() const;
   void drain_one();
@@ -177,12 +192,16 @@ class home final : public agents::shard {
   std::vector<std::unique_ptr<node>> nodes_;
   std::vector<raft::replica_id> ids_;         // by place: its replica, which is another one after its disk was lost
   std::vector<std::unique_ptr<link>> links_;  // between them
+  upgrades upgrades_;
   newest reads_{*this};
+  v1::Lineage lineage_ = first_of_simulated();
+  bool recovered_ = false;
   node* connected_ = nullptr;
   raft::log_term newest_term_ = 0;
   std::set<std::uint64_t> epochs_;                                          // under which one has led
   std::map<std::uint64_t, std::map<std::uint64_t, store::batch>> decided_;  // by sequence and epoch; what is not committed yet
   std::uint64_t committed_ = 0;                                             // sequence
+  std::vector<std::int64_t> committed_us_;                                  // by sequence, from 1: when it was seen to count
   std::uint64_t committed_epoch_ = 0;
   std::uint64_t clock_of_ = 0;  // the epoch by whose leader time_ goes
   struct change {

@@ -1,4 +1,4 @@
-#include "tests/simulation/node/home.hpp"
+#include "tests/simulation/shard/home.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,6 +15,9 @@ constexpr auto stranger_us = 2 * second;  // wall clocks of nodes differ by as m
 /// Of entries, for replicas that lack them; 0: as always. In some runs so few that whoever was away needs a copy of the state.
 std::size_t kept_bytes(const world& in) { return in.settings.seed % 10 < 3 ? 50 + in.settings.seed % 1'499 : 0; }
 
+/// In some runs the majority of the nodes is lost.
+bool has_a_recovery(const world& in) { return in.settings.seed % 16 == 5; }
+
 }  // namespace
 
 std::size_t draw_replicas(world& in) {
@@ -22,9 +25,13 @@ std::size_t draw_replicas(world& in) {
   const auto any = in.replicas.chance(20) || settings.always_replicated;
   const auto five = in.replicas.chance(150);
   if (!any || !settings.has(concern::replicas)) return 1;
+  if (has_a_recovery(in))
+    settings.always_restores = true;
+  else
+    settings.concerns &= ~(1ULL << static_cast<unsigned>(concern::restores));
   if (kept_bytes(in) == 0) settings.concerns &= ~(1ULL << static_cast<unsigned>(concern::archives));
   for (const auto off : {concern::clock_falls, concern::clock_jumps, concern::far_clocks, concern::wrong_clocks, concern::full_stores,
-                         concern::old_stores, concern::crowds, concern::restores, concern::second_shard})
+                         concern::old_stores, concern::crowds, concern::second_shard})
     settings.concerns &= ~(1ULL << static_cast<unsigned>(off));
   settings.most_events *= 10;
   in.count("runs with replicas");
@@ -41,7 +48,8 @@ home::home(world& in, network& net, agents& staff, checker& judge, host_clock& t
       me_(name_of_scheduler(shard)),
       replicas_(replicas),
       begins_with_(replicas == 5 && in.replicas.chance(600) ? in.replicas.chance(300) ? 1 : 3 : replicas),
-      keep_bytes_(replicas > 1 ? kept_bytes(in) : 0) {
+      keep_bytes_(replicas > 1 ? kept_bytes(in) : 0),
+      upgrades_(in, *this, nodes_) {
   for (std::size_t place = 0; place < replicas_; ++place) ids_.push_back(place + 1);
   for (std::size_t place = 0; place < replicas_; ++place) {
     auto* its = &time_;
@@ -65,6 +73,7 @@ replica_settings home::settings_of(std::size_t place) const {
   for (const auto first : first_places()) out.born_with.voters.push_back(ids_[first]);
   out.seed = world_.settings.seed * 10 + place;
   if (keep_bytes_ != 0) out.keep_bytes = keep_bytes_;
+  out.planted = &world_.settings.planted;
   return out;
 }
 
@@ -176,6 +185,7 @@ void home::decided(const store::batch& what) {
 }
 
 void home::shown(node& which) {
+  upgrades_.shown(which);
   const auto upto = which.store().sequence();
   if (upto <= committed_) return;
   std::vector<store::batch> group;
@@ -187,6 +197,7 @@ void home::shown(node& which) {
     group.push_back(std::move(known.mapped().rbegin()->second));
   }
   committed_ = upto;
+  committed_us_.resize(upto, world_.now_us());
   world_.judges("committed_again");
   which.note_untold(group);
   const auto view = which.reads().read();
@@ -198,7 +209,7 @@ bool home::settled() const {
   if (!serves() || !leader()->settled()) return false;
   // Its nodes are back, and the alert that says they are not goes.
   if (reads().read()->get_progress().shard.replica_alert() != 0 || !all_vote()) return false;
-  if (!changes_.empty()) return false;
+  if (!changes_.empty() || !upgrades_.settled()) return false;
   return std::all_of(nodes_.begin(), nodes_.end(),
                      [this](const auto& one) { return !is_wanted(*one) || (one->up() && one->store().sequence() == committed_); });
 }
@@ -220,6 +231,7 @@ void home::judge_end() {
       if (!read.ok()) world::broken("store_check", "the store of " + of.name() + " cannot be read: " + read.failure().sentence);
     }
     out["shard"] = view->get_progress().shard.SerializeAsString();
+    out["news"] = upgrades::news_in(*view);
     return out;
   };
   judge_nodes();
@@ -230,7 +242,11 @@ void home::judge_end() {
   const auto first = whole(*nodes_[wanted.front()]);
   for (const auto place : wanted) {
     world_.judges("states_differ");
-    if (whole(*nodes_[place]) != first) world::broken("states_differ", name_of(place) + " has another state than " + one_of.name());
+    const auto other = whole(*nodes_[place]);
+    if (other == first) continue;
+    const auto at = std::mismatch(first.begin(), first.end(), other.begin(), other.end());
+    world::broken("states_differ", name_of(place) + " has another state than " + one_of.name() + ", from " +
+                                       (at.first != first.end() ? at.first->first : "its end") + " on");
   }
 }
 
@@ -287,7 +303,7 @@ void home::link_nodes() {
         auto& its = *nodes_[place];
         link::end out;
         out.alive = [&its] { return its.up(); };
-        out.joined = [this, &its, other] { its.when_awake([&its, other, id = ids_[other]] { its.joined(other, id); }); };
+        out.joined = [&its, other] { its.when_awake([&its, other] { its.linked(other); }); };
         out.lost = [&its, other] { its.when_awake([&its, other] { its.lost(other); }); };
         return out;
       };
@@ -309,6 +325,18 @@ void home::send_to(const node& from, raft::replica_id to, Message what) {
 template void home::send_to(const node& from, raft::replica_id to, v1::ReplicaMessage what);
 template void home::send_to(const node& from, raft::replica_id to, v1::ReplicaCopy what);
 
+template <class Message>
+void home::introduce(const node& from, std::size_t to, Message what) {
+  between(from.place(), to)
+      .send(from.place() < to ? link::agent_side : link::shard_side,
+            [its = nodes_[to].get(), place = from.place(), what = std::move(what)] {
+              its->when_awake([its, place, what] { its->receive(place, what); });
+            });
+}
+
+template void home::introduce(const node& from, std::size_t to, v1::ReplicaHello what);
+template void home::introduce(const node& from, std::size_t to, v1::ReplicaWelcome what);
+
 // ---- faults ----
 
 void home::begin(std::int64_t until_us) {
@@ -317,9 +345,10 @@ void home::begin(std::int64_t until_us) {
   auto& luck = world_.replicas;
   const auto strikes = luck.below(12);
   for (std::uint64_t i = 0; i < strikes; ++i) world_.after(luck.between(0, until_us), [this] { strike(); });
+  upgrades_.begin(until_us);
   if (begins_with_ == replicas_) return;
   const auto changes = luck.below(7);
-  for (std::uint64_t i = 0; i < changes; ++i) world_.after(luck.between(0, until_us), [this] { change_nodes(); });
+  for (std::uint64_t i = 0; i < changes; ++i) world_.after(luck.between(0, until_us), [this] { change_nodes(false); });
 }
 
 void home::fall_out(std::int64_t for_ms) {
@@ -340,6 +369,7 @@ void home::heal() {
   for (auto& one : links_) one->heal();
   if (!replicated()) return;
   for (auto& one : nodes_) one->decline(false);
+  upgrades_.heal();
   world_.after(world_.replicas.between(1, 4) * second, [this] { drain_one(); });
 }
 
@@ -376,7 +406,7 @@ void home::look_at_drained(node& which, std::uint64_t life, raft::log_term led_i
 
 /// A minority of those that vote may be lost: with two of three nobody would have what both have confirmed. Which they are a majority has to know.
 /// Nor while votes are given or taken, because nodes come or go: a change that was decided before the loss is seen may leave two voters.
-bool home::lose_disk(node& which) {
+bool home::can_lose(const node& which) const {
   const auto* const known = leader();
   if (known == nullptr || !known->has_settled() || !changes_.empty() || has_leaving()) return false;
   const auto now = known->members();
@@ -385,10 +415,15 @@ bool home::lose_disk(node& which) {
   std::size_t lost = 0, informed = 0;
   for (const auto id : now.voters) {
     const auto at = static_cast<std::size_t>(id - 1) % replicas_;
-    lost += ids_[at] != id || at == which.place() ? 1 : 0;
+    lost += ids_[at] != id || at == which.place() || nodes_[at]->waits() ? 1 : 0;
     informed += ids_[at] == id && at != which.place() && nodes_[at]->up() && nodes_[at]->members() == now ? 1 : 0;
   }
-  if (2 * lost >= now.voters.size() || 2 * informed <= now.voters.size()) return false;
+  return 2 * lost < now.voters.size() && 2 * informed > now.voters.size();
+}
+
+bool home::lose_disk(node& which) {
+  if (!can_lose(which)) return false;
+  const auto now = leader()->members();
   world_.count(now.votes(ids_[which.place()]) ? "disks lost" : "disks lost again");
   auto born = settings_of(which.place());
   born.born_with = leader()->members();
@@ -412,6 +447,7 @@ void home::strike() {
   if (kind < 25) {
     if (luck.chance(250) && lose_disk(*which)) return;
     if (!which->up()) return;
+    if (luck.chance(200) && can_lose(*which)) return damage(*which);
     world_.count("replicas killed");
     which->die();
   } else if (kind < 32) {
