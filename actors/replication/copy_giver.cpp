@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/replication/copy_taker.hpp"
+#include "store/failpoint.hpp"
 #include "store/journaled/chunk_hash.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
@@ -153,6 +154,7 @@ void copy_giver::send_chunks(std::uint64_t offset) {
     chunk.set_hash(store::hash_of_chunk(*bytes, offset));
     offset += bytes->size();
     world_.send(std::move(out));
+    if (store::failpoint("copy.sent")) return fail("it is cut short", store::failpoint_error("copy.sent"));
   }
 }
 
@@ -184,6 +186,7 @@ void copy_giver::send_part(const v1::ReplicaCopy::WantArchive& what) {
     said.set_next(part->next);
   }
   world_.send(std::move(out));
+  if (store::failpoint("copy.archive_sent")) return fail("it is cut short", store::failpoint_error("copy.archive_sent"));
 }
 
 }  // namespace fairlead

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/failpoint.hpp"
 #include "store/journaled/chunk_hash.hpp"
 
 namespace fairlead {
@@ -97,6 +98,7 @@ void copy_taker::came(const v1::ReplicaCopy::Chunk& chunk) {
                      store::hash_of_chunk(chunk.data(), chunk.offset()) == chunk.hash();
   if (!sound) return;  // what is damaged is asked for again
   if (auto written = incoming_->write(chunk.data()); !written) return refuse(written.failure());
+  if (store::failpoint("copy.chunk")) return refuse(store::failpoint_error("copy.chunk"));
   if (incoming_->bytes() >= asked_up_to_) ask();
 }
 
@@ -122,6 +124,7 @@ void copy_taker::came(const v1::ReplicaCopy::ArchivePart& part) {
   if (!part.rows().empty()) {
     const auto added = world_.archives->add({part.which().day(), part.which().keep_days()}, part.rows());
     if (!added) return refuse(added.failure());
+    if (store::failpoint("copy.archive")) return refuse(store::failpoint_error("copy.archive"));
   }
   begin_ = part.next();
   if (begin_.empty()) lacks_.pop_front();
@@ -135,6 +138,7 @@ void copy_taker::finish() {
   if (auto sound = world_.own->check_copy(*whole, {behind.index, behind.term, behind.stamp_ms, offer.members().SerializeAsString()});
       !sound)
     return refuse(sound.failure());
+  if (store::failpoint("copy.checked")) return refuse(store::failpoint_error("copy.checked"));
   if (auto noted = world_.archives->note_adding(true); !noted) return refuse(noted.failure());
   const auto installed = world_.of->install(*whole, behind);
   if (!installed.ok() && installed.failure().code != v1::ERROR_CODE_WRONG_STATE) return world_.on_fatal(installed.failure());

@@ -142,7 +142,10 @@ status replica::tick() {
   const std::lock_guard lock(guard_);
   step(raft::tick{});
   if (time_ != nullptr) own_.note_clock_ahead(time_->ahead_ms());
-  if (!alone()) trim();
+  if (!alone()) {
+    trim();
+    if (auto carried = carry_over(); !carried) return carried;
+  }
   look_at_place();
   look_at_members();
   return nothing{};
@@ -360,6 +363,19 @@ void replica::trim() {
     step(raft::compact{up_to});
   }
   own_.keep_above(log.base_index());
+}
+
+/// Entries that nobody knows to count, because there is no majority, stand in the oldest file of the journal, which the other shards of the node need.
+/// They are written once more, behind a cut of themselves, in one append: the journal has them at any moment.
+status replica::carry_over() {
+  const auto& log = consensus_.entries();
+  const auto shown = own_.shown_index();
+  const bool rests = records_.empty() && position_ == durable_position_;
+  if (!rests || log.last_index() <= shown || shown < log.base_index() || own_.applied_index() != shown) return nothing{};
+  if (own_.journal_used_percent() < scarce_percent || !own_.keeps_oldest_file()) return nothing{};
+  std::vector<fairlead::store::log_record> again{to_log_record(raft::cut{shown + 1, *log.term_at(shown), log.members_at(shown)})};
+  for (auto at = shown + 1; at <= log.last_index(); ++at) again.push_back(to_log_record(log.at(at)));
+  return own_.fits_one_append(again) ? own_.write(again) : status(nothing{});
 }
 
 bool keeps_up(const replica_view::other& one, std::int64_t boot_ms, std::int64_t shard_ms, std::int64_t election_ms) {

@@ -168,6 +168,7 @@ class replica final : public store::store {
   void look_at_members();
   replica_view view_locked() const;
   void trim();
+  status carry_over();
   raft::log_index confirmed_by_all_in_contact(raft::log_index up_to) const;
   status settle_locked();
   bool alone() const;

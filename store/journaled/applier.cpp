@@ -159,7 +159,9 @@ void applier::watch() {
     applies_before = applies_now;
     before = now;
     if (waits.reached(options_.stall_told_after))
-      warn("Commits wait because the journal has no free file: make room on its disk, or raise journal.max_size.");
+      warn("Commits wait because the journal has no free file" +
+           (now.kept_by ? ", and shard " + std::to_string(*now.kept_by) + " needs the oldest one" : std::string{}) +
+           ": make room on its disk, or raise journal.max_size.");
     if (stalled(write, "A write to the journal", options_.stall_told_after, options_.stall_fatal_after) ||
         stalled(files, "Work on a file of the journal", options_.stall_told_after, options_.stall_fatal_after) ||
         stalled(applies, "A write to a store", options_.apply_told_after, options_.apply_fatal_after))

@@ -166,6 +166,12 @@ std::int64_t journaled_store::read_time() {
   return out;
 }
 
+bool journaled_store::fits_one_append(const std::vector<log_record>& records) const {
+  std::size_t bytes = 0;
+  for (const auto& one : records) bytes += record_bytes(one.payload ? one.payload->size() : 0);
+  return journal_ != nullptr && bytes <= journal_->max_append_bytes();
+}
+
 status journaled_store::write(const std::vector<log_record>& records) {
   if (failed_) return *failed_;
   std::vector<journal_record> gathered;

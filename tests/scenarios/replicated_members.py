@@ -85,9 +85,10 @@ def run():
             working.wait_for_work(f"change {number + 1}")
             pause(dice.uniform(0, 0.5), working.look)
             change(working, dice, kill=number % 2 == 0)
+        shrink(working, dice)
         lose_two(working, dice)
         working.finish()
-        print(f"{2 * options.changes + 2} changes of nodes\n{working.client.acknowledged} orders acknowledged, {working.services.arrivals} requests",
+        print(f"{2 * options.changes + 6} changes of nodes\n{working.client.acknowledged} orders acknowledged, {working.services.arrivals} requests",
               flush=True)
         working.nodes.end()
         return working.judge(options.changes)
@@ -195,19 +196,41 @@ def refused(working):
 
 def change(working, dice, kill):
     """One node leaves, and joins again with an empty folder. With `kill` one is killed meanwhile."""
-    whole, look = working.nodes, working.look
+    whole = working.nodes
     leader = whole.wait_for_leader()
     name = leader if dice.random() < 0.5 else dice.choice(NAMES)
     others = [other for other in NAMES if other != name]
+    left = leave(working, name, others, dice if kill else None)
     since = time.monotonic()
+    join_again(working, name, dice.choice(others))
+    wait_until(lambda: working.look() or whole.whole(), 60, f"{name} votes again", every=0.1)
+    print(f"{name}{', which led,' if name == leader else ''} left in {left:.1f} s{', one was killed,' if kill else ''} and voted again after "
+          f"{time.monotonic() - since:.1f} s", flush=True)
 
-    def asked(*command):
-        # Who leads may change under the command; it can be repeated.
-        done = fairlead(*command, node=whole.address)
-        return done if done.returncode == 0 else None
-    wait_until(lambda: look() or asked("cluster", "leave", name), 30, f"{name} is to leave", every=0.2)
-    if kill:
-        whole.nodes[dice.choice(others)].kill()
+
+def shrink(working, dice):
+    """From three nodes to one, which works alone, and back to three."""
+    whole = working.nodes
+    last, *gone = dice.sample(NAMES, len(NAMES))
+    seconds = [leave(working, gone[0], [gone[1], last]), leave(working, gone[1], [last])]
+    working.wait_for_work("growth from one node")
+    taken = working.client.acknowledged
+    wait_until(lambda: working.look() or working.client.acknowledged > taken, 60, f"{last} takes orders alone")
+    since = time.monotonic()
+    for name in gone:
+        join_again(working, name, last)
+    wait_until(lambda: working.look() or whole.whole(), 60, "all three vote again", every=0.1)
+    print(f"{gone[0]} and {gone[1]} left in {seconds[0]:.1f} and {seconds[1]:.1f} s; all three voted {time.monotonic() - since:.1f} s after "
+          "they were asked to join again", flush=True)
+
+
+def leave(working, name, stay, dice=None):
+    """Seconds until it has left, and its folder is gone. With `dice` one of the others is killed meanwhile."""
+    whole, look = working.nodes, working.look
+    since = time.monotonic()
+    wait_until(lambda: look() or asked(whole, "cluster", "leave", name), 30, f"{name} is to leave", every=0.2)
+    if dice:
+        whole.nodes[dice.choice(stay)].kill()
         pause(dice.uniform(0, 1), look)
         for node in whole.nodes.values():
             if node.process.poll() is not None:
@@ -215,19 +238,26 @@ def change(working, dice, kill):
 
     def has_left():
         known = whole.holders()
-        return known is not None and known[0] == known[2] == set(others) and len(known[1]) == 1  # of two nodes one votes
+        return known is not None and known[0] == known[2] == set(stay) and len(known[1]) == 1  # of two nodes one votes
     wait_until(lambda: look() or has_left(), LEAVES_WITHIN_SECONDS, f"{name} has left", every=0.1)
     left = time.monotonic() - since
     expect(whole.nodes[name].end()[0] == 0, f"{name} does not end in order: {whole.nodes[name].last_words()}")
     shutil.rmtree(whole.folder / name)
-    since = time.monotonic()
-    # A folder that was lost is another node of the same name.
-    wait_until(lambda: look() or asked("node", "forget", name), 30, f"{name} is forgotten", every=0.2)
-    wait_until(lambda: look() or whole.join(name, dice.choice(others)).returncode == 0, 30, f"{name} joins again", every=0.2)
+    return left
+
+
+def join_again(working, name, through):
+    """A folder that was lost is another node of the same name."""
+    whole, look = working.nodes, working.look
+    wait_until(lambda: look() or asked(whole, "node", "forget", name), 30, f"{name} is forgotten", every=0.2)
+    wait_until(lambda: look() or whole.join(name, through).returncode == 0, 30, f"{name} joins again", every=0.2)
     whole.nodes[name].launch()
-    wait_until(lambda: look() or whole.whole(), 60, f"{name} votes again", every=0.1)
-    print(f"{name}{', which led,' if name == leader else ''} left in {left:.1f} s{', one was killed,' if kill else ''} and voted again after "
-          f"{time.monotonic() - since:.1f} s", flush=True)
+
+
+def asked(whole, *command):
+    """Who leads may change under the command; it can be repeated."""
+    done = fairlead(*command, node=whole.address)
+    return done if done.returncode == 0 else None
 
 
 if __name__ == "__main__":

@@ -29,6 +29,10 @@ std::size_t draw_replicas(world& in) {
     settings.always_restores = true;
   else
     settings.concerns &= ~(1ULL << static_cast<unsigned>(concern::restores));
+  // What concerns archives and copies of the state comes seldom, and only where few entries are kept.
+  constexpr failpoint_id seldom[] = {failpoint_id::archive_chosen, failpoint_id::archive_copied, failpoint_id::archiver_lost,
+                                     failpoint_id::copy_unplaced, failpoint_id::copy_placed};
+  if (kept_bytes(in) != 0 && settings.seed % 10 != 0) in.favour(seldom[settings.seed / 10 % std::size(seldom)]);
   if (kept_bytes(in) == 0) settings.concerns &= ~(1ULL << static_cast<unsigned>(concern::archives));
   for (const auto off : {concern::clock_falls, concern::clock_jumps, concern::far_clocks, concern::wrong_clocks, concern::full_stores,
                          concern::old_stores, concern::crowds, concern::second_shard})

@@ -104,6 +104,11 @@ class world {
   /// One fault of the kind happens when luck has it.
   bool strikes(concern which, random_stream& luck, std::uint64_t per_mille);
   /// The same at a named place.
+  /// Strikes there rather than anywhere else in this run.
+  void favour(failpoint_id where) {
+    favourite_ = static_cast<int>(where);
+    deaths_left_ = 1;
+  }
   bool strikes(failpoint_id where);
   void end_trouble() {
     trouble_ = false;
