@@ -14,8 +14,6 @@ namespace {
 /// Of the random bits of a lineage; releases up to 0.1.0 make all of them at random.
 constexpr std::uint64_t restored_mark = 0xffff;
 
-bool is_restored(const v1::Lineage& which) { return (which.bits() & restored_mark) == restored_mark; }
-
 /// `earlier` in relation to `later`, as their moments say.
 lineage_order order_of(const v1::Lineage& earlier, const v1::Lineage& later) {
   if (!earlier.several() || is_restored(later)) return lineage_order::earlier;
@@ -28,6 +26,8 @@ lineage_order turned(lineage_order which) {
 }
 
 }  // namespace
+
+bool is_restored(const v1::Lineage& which) { return (which.bits() & restored_mark) == restored_mark; }
 
 lineage_order compare(const v1::Lineage& one, const v1::Lineage& other) {
   if (!is_set(one) || !is_set(other)) return lineage_order::same;

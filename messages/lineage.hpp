@@ -27,6 +27,8 @@ v1::Lineage next_lineage(const v1::Lineage& former, std::int64_t now_unix_ms, st
 v1::Lineage first_lineage(std::int64_t now_unix_ms, std::uint64_t bits);
 
 bool is_set(const v1::Lineage& which);
+/// A restore or a recovery has begun it, and not an empty store.
+bool is_restored(const v1::Lineage& which);
 
 /// `of 2026-11-22T10:00:00Z (5f0c…)`, for sentences.
 std::string to_text(const v1::Lineage& which);

@@ -96,6 +96,18 @@ v1::Hello links::own_hello() const {
   return out;
 }
 
+namespace {
+
+/// Whether the shard of `own`, which this node claims alone, is not to be served on beside several nodes that hold it: its store is a copy from before
+/// they did, or was made new since, or they have recovered or restored it. Another one may be the store with the work, and theirs the one made by
+/// mistake: that is for an operator to say.
+bool is_over(const v1::Lineage& own, const v1::Lineage& theirs) {
+  if (!theirs.several() || own.several()) return false;
+  return theirs.made_unix_ms() <= own.made_unix_ms() || is_restored(theirs);
+}
+
+}  // namespace
+
 /// A node with a shard that goes on elsewhere refuses that one, and what it serves itself is over.
 core::hello_judgement links::judge(const v1::Hello& you) {
   const auto me = own_hello();
@@ -106,7 +118,7 @@ core::hello_judgement links::judge(const v1::Hello& you) {
   if (!out.later) return out;
   core::learn(memory_.lineages, *out.later);
   const auto own = memory_.claims.find(out.later->shard());
-  if (out.later->lineage().several() && own != memory_.claims.end() && !own->second.lineage().several()) world_.held_elsewhere(*out.later);
+  if (own != memory_.claims.end() && is_over(own->second.lineage(), out.later->lineage())) world_.held_elsewhere(*out.later);
   return out;
 }
 

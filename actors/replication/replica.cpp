@@ -330,6 +330,8 @@ raft::log_index replica::confirmed_by_all_in_contact(raft::log_index up_to) cons
   return up_to;
 }
 
+bool replica::is_scarce() const { return own_.journal_used_percent() >= scarce_percent || own_.journal_files_left() <= 2; }
+
 /// Drops entries that nobody needs from memory, and lets the journal drop them.
 void replica::trim() {
   // It says no more of its log, and the journal is the other shards', too.
@@ -344,7 +346,7 @@ void replica::trim() {
     const auto applied = own_.applied_index();
     const auto used_percent = own_.journal_used_percent();
     const bool room = used_percent < 50;
-    const bool scarce = used_percent >= scarce_percent;
+    const bool scarce = is_scarce();
     // The journal is shared, and must not fill with what one shard keeps for a replica that may never come back. An entry takes a block of it.
     const auto keep = room ? how_.keep_bytes : how_.keep_bytes / 2;
     const auto many = room ? applied : keep / fairlead::store::journal_block_bytes;
@@ -371,8 +373,11 @@ status replica::carry_over() {
   const auto& log = consensus_.entries();
   const auto shown = own_.shown_index();
   const bool rests = records_.empty() && position_ == durable_position_;
-  if (!rests || log.last_index() <= shown || shown < log.base_index() || own_.applied_index() != shown) return nothing{};
-  if (own_.journal_used_percent() < scarce_percent || !own_.keeps_oldest_file()) return nothing{};
+  if (!rests || log.last_index() <= shown || own_.applied_index() != shown) return nothing{};
+  // What it keeps for others stays in the oldest file all the same.
+  if (consensus_.quarantined().empty() && shown != log.base_index()) return nothing{};
+  // With one file left it would wait for room that nobody makes.
+  if (!is_scarce() || own_.journal_files_left() < 2 || !own_.keeps_oldest_file()) return nothing{};
   std::vector<fairlead::store::log_record> again{to_log_record(raft::cut{shown + 1, *log.term_at(shown), log.members_at(shown)})};
   for (auto at = shown + 1; at <= log.last_index(); ++at) again.push_back(to_log_record(log.at(at)));
   return own_.fits_one_append(again) ? own_.write(again) : status(nothing{});

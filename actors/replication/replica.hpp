@@ -167,6 +167,7 @@ class replica final : public store::store {
   void look_at_place();
   void look_at_members();
   replica_view view_locked() const;
+  bool is_scarce() const;
   void trim();
   status carry_over();
   raft::log_index confirmed_by_all_in_contact(raft::log_index up_to) const;

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "actors/client/client.hpp"
 #include "actors/core/cluster/shard_nodes.hpp"
 #include "actors/core/raft/types.hpp"
 #include "messages/ids.hpp"
@@ -179,46 +178,46 @@ status be_as_agreed(store::journaled_store& store, const node_config& config, st
 }
 
 error held_by_several(const node_config& config, std::uint32_t number) {
-  return {
-      v1::ERROR_CODE_WRONG_STATE,
-      "Several other nodes hold " + name_of(number) + ", and the store of node " + config.name + " in " + shard_store_path(config, number) +
-          " is none of theirs.",
-      "If the node is to hold the shard, too, move this store and the journal away, and run `fairlead cluster join ADDRESS` with the "
-      "address of one of them. Otherwise take the shard out of shards.here. Work that this node has acknowledged is in that store alone."};
+  return {v1::ERROR_CODE_WRONG_STATE,
+          "Several other nodes hold " + name_of(number) + ", and the store of node " + config.name + " in " +
+              shard_store_path(config, number) + " is none of theirs.",
+          "If the node is to hold the shard, too, move this store and the journal away, and run `fairlead cluster join ADDRESS` with the "
+          "address of one of them. Otherwise take the shard out of shards.here. Work that this node has acknowledged is in that store "
+          "alone: if it is "
+          "the one to keep, stop the others, and run `fairlead restore` on it."};
 }
 
-namespace {
-
-/// Of a shard whose store is new here: what other nodes say, if any can be reached.
-bool others_hold(const node_config& config, std::uint32_t number) {
-  if (config.peers.empty()) return false;
-  client_options options;
-  options.nodes = config.peers;
-  options.request_timeout = peers_answer_within;
-  auto to = client::connect(options);
-  // They may be started later. What they say then counts all the same.
-  if (!to) return false;
+bool peers_asked::hold(std::uint32_t number) {
+  if (config_.peers.empty()) return false;
+  if (!std::exchange(tried_, true)) {
+    client_options options;
+    options.nodes = config_.peers;
+    options.request_timeout = options.connect_timeout = peers_answer_within;
+    // They may be started later. What they say then counts all the same.
+    if (auto to = client::connect(options)) to_.emplace(std::move(*to));
+  }
+  if (!to_) return false;
   v1::ShardNodesRequest what;
   what.set_shard(number);
-  what.set_cluster(config.cluster);
-  const auto known = to->change_nodes(what);
+  what.set_cluster(config_.cluster);
+  const auto known = to_->change_nodes(what);
   return known && known->nodes().nodes_size() > 0;
 }
 
-}  // namespace
-
 result<v1::ShardClaim> claim_alone(store::journaled_store& store, const node_config& config, std::uint32_t number, const node_notes& notes,
-                                   std::int64_t now_unix_ms) {
+                                   peers_asked& peers, std::int64_t now_unix_ms) {
   const auto fresh = is_new(store, config, number);
   if (!fresh) return fresh.failure();
-  if (*fresh && others_hold(config, number)) return held_by_several(config, number);
+  if (*fresh && peers.hold(number)) return held_by_several(config, number);
   auto store_id = store.claim_shard(number, config.shard_count, make_uuid_v7(now_unix_ms));
   if (!store_id) return store_id.failure();
   const auto lineage = store.claim_lineage(first_lineage(now_unix_ms, random_bits()));
   if (!lineage) return lineage.failure();
   const auto later = notes.later(number);
   if (!later) return later.failure();
-  if (*later && compare(**later, *lineage) == lineage_order::later) return held_by_several(config, number);
+  // Of one lineage the store of one node alone is a copy from before others could join.
+  const auto order = *later ? compare(**later, *lineage) : lineage_order::earlier;
+  if (order == lineage_order::later || (order == lineage_order::same && (*later)->several())) return held_by_several(config, number);
   v1::ShardClaim out;
   out.set_shard(number);
   out.set_store_id(std::move(*store_id));

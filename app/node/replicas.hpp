@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "actors/client/client.hpp"
 #include "app/config/config.hpp"
 #include "app/node/notes.hpp"
 #include "messages/error.hpp"
@@ -28,10 +30,23 @@ bool is_of_several(const store::journaled_store& store, const node_config& confi
 
 /// This node is not to hold the shard alone.
 error held_by_several(const node_config& config, std::uint32_t number);
+/// What the nodes under node.peers say, if one can be reached at the first question.
+class peers_asked {
+ public:
+  explicit peers_asked(const node_config& config) : config_(config) {}
+  /// Several nodes hold the shard together.
+  bool hold(std::uint32_t number);
+
+ private:
+  const node_config& config_;
+  bool tried_ = false;
+  std::optional<client> to_;
+};
+
 /// The claim to a shard that this node holds alone. If the store is new, and other nodes can be reached, they are asked first. Errors: wrong_state,
 /// several of them hold the shard; those of restorable::claim_shard and claim_lineage.
 result<v1::ShardClaim> claim_alone(store::journaled_store& store, const node_config& config, std::uint32_t number, const node_notes& notes,
-                                   std::int64_t now_unix_ms);
+                                   peers_asked& peers, std::int64_t now_unix_ms);
 
 /// Such a store becomes one of several copies, if it is none yet: a new one gets the shard from the other nodes, or begins it with them; any other
 /// is the first, and the others get the shard from here. True: it is the first.

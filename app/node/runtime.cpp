@@ -65,7 +65,8 @@ struct node_runtime::state {
   std::mutex guard_of_damage;
   std::set<std::string> damage_told;  // that readers have met
   std::string waits_for;              // why the start has to wait, as it was told last
-  // As of the start, for any thread.
+  // As of the start, for any thread. What is read again later is in `config`.
+  std::shared_ptr<const node_config> started;
   std::vector<std::uint32_t> held;
   std::vector<std::string> store_folders;
   std::unique_ptr<store::disk_stores> stores;  // of the shards here; null: none
@@ -127,6 +128,7 @@ struct node_runtime::state {
     if (!opened) return opened.failure();
     identity = std::move(*opened);
     notes = std::make_shared<node_notes>(folder);
+    started = std::make_shared<const node_config>(config);
     held = config.shards_here;
     store_folders = store_folders_of(config);
     return nothing{};
@@ -195,6 +197,7 @@ struct node_runtime::state {
       if (auto fits = check_replica(stores->at(i), config, config.shards_here[i]); !fits.ok()) return fits;
     if (auto noted = note_written(); !noted.ok()) return noted;
     std::vector<std::uint32_t> held_with_others;
+    peers_asked peers{config};
     for (std::size_t i = 0; i < stores->size(); ++i) {
       auto& store = stores->at(i);
       const auto number = config.shards_here[i];
@@ -219,7 +222,7 @@ struct node_runtime::state {
         held_with_others.push_back(number);
         continue;
       }
-      auto claim = claim_alone(store, config, number, *notes, to_unix_ms(clock.now()));
+      auto claim = claim_alone(store, config, number, *notes, peers, to_unix_ms(clock.now()));
       if (!claim) return claim.failure();
       *who.add_shards() = std::move(*claim);
       replicas.push_back(std::make_unique<replica>(store, replica_settings{}, now_boot_ms));
@@ -242,7 +245,7 @@ struct node_runtime::state {
   std::optional<store::journal_end> written_with_others() {
     const std::lock_guard lock{of_several};
     for (std::size_t i = 0; i < stores->size(); ++i)
-      if (is_of_several(stores->at(i), config)) return stores->end_of_journal();
+      if (is_of_several(stores->at(i), *started)) return stores->end_of_journal();
     return std::nullopt;
   }
 
@@ -328,7 +331,7 @@ struct node_runtime::state {
     };
     world.on_held_elsewhere = [this](const v1::ShardClaim& claim) {
       if (const auto noted = notes->note_later(claim.shard(), claim.lineage()); !noted.ok()) die(noted.failure());
-      die(held_by_several(config, claim.shard()));
+      die(held_by_several(*started, claim.shard()));
     };
     world.on_given_up = [this](const error& why) { given_up(why); };
     world.next_incarnation = [this] { return identity->next_incarnation(); };

@@ -124,6 +124,7 @@ class journaled_store final : public restorable {
   std::uint64_t applied_index() const noexcept { return applied_index_.load(std::memory_order_relaxed); }
   /// What is kept for others must go, or the journal fills. From any thread.
   std::size_t journal_used_percent() const { return journal_ != nullptr ? journal_->used_percent() : 0; }
+  std::size_t journal_files_left() const;
   /// The oldest file of the journal is in use because of this shard.
   bool keeps_oldest_file() const { return journal_ != nullptr && journal_->get_usage().kept_by == shard_; }
   /// They come to the journal together or not at all.

@@ -1,6 +1,7 @@
 // The log of a shard: what recovery finds of it, what is written, and what of it is shown.
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -164,6 +165,12 @@ std::int64_t journaled_store::read_time() {
   const auto out = time_.read(wall_ms, options_.boot_ms());
   ahead_ms_.store(out - wall_ms, std::memory_order_relaxed);
   return out;
+}
+
+std::size_t journaled_store::journal_files_left() const {
+  if (journal_ == nullptr) return std::numeric_limits<std::size_t>::max();
+  const auto now = journal_->get_usage();
+  return now.most_segments - std::min<std::size_t>(now.segments, now.most_segments);
 }
 
 bool journaled_store::fits_one_append(const std::vector<log_record>& records) const {

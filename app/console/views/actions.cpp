@@ -1,7 +1,9 @@
 // Commands of an operator that affect a whole node.
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "app/cli/commands.hpp"
@@ -49,15 +51,23 @@ void add_words(CLI::App& command, cli_context& context, node_words& words) {
   add_client_options(command, context);
 }
 
-/// Of the shards that this node holds together with others, those that would stand still without it.
+/// Of the shards that this node holds together with others, those that would stand still without it. A new leader knows nothing of the others before
+/// they have answered it.
 std::vector<std::uint32_t> needed_by(client& to, const std::string& node) {
+  constexpr int most_tries = 20;
+  constexpr std::chrono::milliseconds again_after{100};
   std::vector<std::uint32_t> out;
-  const auto known = to.status_of_node({});
-  if (!known) return out;
-  for (const auto& shard : known->shards()) {
-    const auto& nodes = shard.replication().nodes();
-    const bool is_one = std::find(nodes.begin(), nodes.end(), node) != nodes.end();
-    if (is_one && shard.replication().may_lose() == 0) out.push_back(shard.shard());
+  for (int i = 0; i < most_tries; ++i) {
+    if (i != 0) std::this_thread::sleep_for(again_after);
+    out.clear();
+    const auto known = to.status_of_node({});
+    if (!known) return out;
+    for (const auto& shard : known->shards()) {
+      const auto& its = shard.replication();
+      const bool is_one = std::find(its.nodes().begin(), its.nodes().end(), node) != its.nodes().end();
+      if (is_one && its.role() == "leader" && its.may_lose() == 0) out.push_back(shard.shard());
+    }
+    if (out.empty()) return out;
   }
   return out;
 }

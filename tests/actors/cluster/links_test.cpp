@@ -87,25 +87,6 @@ TEST_F(links_of_nodes, lead_to_the_leader_of_the_latest_epoch_and_away_from_one_
   for (auto* one : {&a, &b, &c}) EXPECT_EQ(one->holder(1), "");
 }
 
-TEST_F(links_of_nodes, say_that_a_shard_which_is_claimed_alone_is_held_by_several_others) {
-  auto& a = world.add("a", {});
-  auto& b = world.add("b", {"a"});
-  auto claim = links_world::claim(1);
-  claim.mutable_lineage()->set_made_unix_ms(5);
-  claim.mutable_lineage()->set_several(true);
-  a.shell->on_claim(claim);
-  world.run();
-  EXPECT_TRUE(b.outlived.empty());
-  // A lost disk: the store was made anew, and its node file names nobody.
-  auto alone = links_world::claim(1, "another");
-  alone.mutable_lineage()->set_made_unix_ms(9);
-  b.shell->on_claim(alone);
-  world.pass(10'000);
-  ASSERT_FALSE(b.outlived.empty());
-  EXPECT_EQ(b.outlived.front(), 1U);
-  EXPECT_TRUE(a.outlived.empty());
-}
-
 TEST_F(links_of_nodes, connect_to_the_nodes_that_a_shard_here_names_until_it_names_them_no_longer) {
   auto& a = world.add("a", {});
   auto& b = world.add("b", {});

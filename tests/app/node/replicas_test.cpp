@@ -16,6 +16,7 @@ struct replicas_test : ::testing::Test {
   store::testing::temporary_directory place;
   node_config config;
   node_notes notes{place.path()};
+  peers_asked peers{config};
 
   replicas_test() {
     config.name = "n1";
@@ -49,18 +50,28 @@ TEST_F(replicas_test, a_copy_whose_recovery_was_cut_short_does_not_start) {
 TEST_F(replicas_test, a_shard_that_several_others_hold_is_not_claimed_alone_again) {
   auto stores = open();
   auto& store = stores->at(0);
-  const auto claimed = claim_alone(store, config, 0, notes, 1'000);
+  const auto claimed = claim_alone(store, config, 0, notes, peers, 1'000);
   ASSERT_TRUE(claimed.ok()) << claimed.failure().sentence;
   auto theirs = first_lineage(500, 8);
   theirs.set_several(true);
   ASSERT_TRUE(notes.note_later(0, theirs).ok());
-  const auto refused = claim_alone(store, config, 0, notes, 2'000);
+  const auto refused = claim_alone(store, config, 0, notes, peers, 2'000);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_WRONG_STATE);
   EXPECT_NE(refused.failure().remedy.find("fairlead cluster join"), std::string::npos);
   // A restore begins a lineage that counts more.
   ASSERT_TRUE(store.end_restore(next_lineage(theirs, 3'000, 9), 0, 1).ok());
-  EXPECT_TRUE(claim_alone(store, config, 0, notes, 4'000).ok());
+  EXPECT_TRUE(claim_alone(store, config, 0, notes, peers, 4'000).ok());
+}
+
+TEST_F(replicas_test, a_copy_from_before_others_could_join_is_not_claimed_alone_again) {
+  auto stores = open();
+  const auto claimed = claim_alone(stores->at(0), config, 0, notes, peers, 1'000);
+  ASSERT_TRUE(claimed.ok());
+  auto theirs = claimed->lineage();
+  theirs.set_several(true);
+  ASSERT_TRUE(notes.note_later(0, theirs).ok());
+  EXPECT_FALSE(claim_alone(stores->at(0), config, 0, notes, peers, 2'000).ok());
 }
 
 TEST_F(replicas_test, a_node_that_is_to_join_makes_no_store_before_the_others_have_agreed) {
