@@ -194,7 +194,7 @@ class agent_shell final : public agent_outbox {
         ->request(caf::actor_cast<gateway_actor>(places_[how.shard].via), registration_limit, std::move(what),
                   caf::actor_cast<caf::strong_actor_ptr>(self_))
         .then([this, how](const v1::AgentWelcome& answer, const caf::strong_actor_ptr& scheduler) { answered(how, answer, scheduler); },
-              [this, how](const caf::error& why) { unanswered(how, "no answer: " + self_->system().render(why)); });
+              [this, how](const caf::error& why) { unanswered(how, "no answer: " + reason_text(self_->system(), why)); });
   }
 
   void answered(const agent_links::registration& how, const v1::AgentWelcome& answer, const caf::strong_actor_ptr& scheduler) {

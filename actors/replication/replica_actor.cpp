@@ -318,6 +318,13 @@ class replica_shell final : public service_port {
     }
   }
 
+  /// As far as this replica knows: whoever has left hears nothing more.
+  bool is_taken_away() const {
+    const auto& nodes = seat_.others().nodes();
+    const auto* const own = core::find_node(nodes, seat_.settings().node);
+    return nodes.version() != 0 && (own == nullptr || own->leaves());
+  }
+
   /// What operators want to know of elections.
   void tell_changes() {
     auto* const it = seat_.consensus();
@@ -330,6 +337,11 @@ class replica_shell final : public service_port {
       words += "this replica leads";
     else if (now.leader != 0)
       words += "follows " + seat_.others().node_of(now.leader);
+    else if (is_taken_away())
+      words +=
+          "no leader is known here; the shard is taken away from this node, whose store can be removed once fairlead cluster status does "
+          "not "
+          "show the node any more";
     else
       words += "no leader is known";
     if (words == told_) return;

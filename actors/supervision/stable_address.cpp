@@ -86,8 +86,9 @@ class address_proxy final : public caf::monitorable_actor {
 
  private:
   caf::error full() const {
-    return caf::make_error(caf::sec::runtime_error, "the actor is being restarted, and " + std::to_string(held_limit_) +
-                                                        " messages are already waiting; try again later");
+    return caf::make_error(caf::sec::runtime_error,
+                           held_limit_ == 0 ? "it does not run here at the moment"
+                                            : "it is being restarted, and " + std::to_string(held_limit_) + " messages wait already");
   }
 
   void lost(caf::actor_id gone) {

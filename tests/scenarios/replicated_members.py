@@ -241,6 +241,8 @@ def leave(working, name, stay, dice=None):
         return known is not None and known[0] == known[2] == set(stay) and len(known[1]) == 1  # of two nodes one votes
     wait_until(lambda: look() or has_left(), LEAVES_WITHIN_SECONDS, f"{name} has left", every=0.1)
     left = time.monotonic() - since
+    wait_until(lambda: look() or "is taken away from this node" in whole.nodes[name].log.read_text(encoding="utf-8", errors="replace"), 20,
+               f"{name} says that it has left", every=0.1)
     expect(whole.nodes[name].end()[0] == 0, f"{name} does not end in order: {whole.nodes[name].last_words()}")
     shutil.rmtree(whole.folder / name)
     return left

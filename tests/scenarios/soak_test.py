@@ -107,23 +107,23 @@ class counting(unittest.TestCase):
 
 class taking_turns(unittest.TestCase):
     def test_each_test_has_its_turn_and_seeds_go_on(self):
-        first = list(itertools.islice(soak.turns(100), 23))
+        first = list(itertools.islice(soak.turns(100), 24))
         self.assertEqual([name for name, _, _ in first],
                          ["simulate", "consensus", "replicated", "kill_loop", "cluster_faults", "cluster_netns", "replicated_faults",
                           "replicated_netns", "replicated_copies", "replicated_lost_disks", "replicated_recovery", "replicated_members",
-                          "replicated_damage", "replicated_hosts", "replicated_rolls", "replicated_upgrade", "power_cut", "journal_fuzz",
+                          "replicated_damage", "replicated_hosts", "replicated_rolls", "replicated_upgrade", "replicated_shards", "power_cut", "journal_fuzz",
                           "replica_fuzz", "copy_fuzz", "simulate", "consensus", "replicated"])
-        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 20 + [100 + 2 * soak.SEEDS] * 3)
-        self.assertEqual([first[number][1][-1] for number in (0, 1, 2, 20, 21, 22)],
+        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 21 + [100 + 2 * soak.SEEDS] * 3)
+        self.assertEqual([first[number][1][-1] for number in (0, 1, 2, 21, 22, 23)],
                          [*["100"] * 3, *[str(100 + soak.SEEDS)] * 3])
 
     def test_of_shards_on_several_nodes_only(self):
-        first = list(itertools.islice(soak.turns(100, replicated=True), 16))
+        first = list(itertools.islice(soak.turns(100, replicated=True), 17))
         self.assertEqual([name for name, _, _ in first],
                          ["consensus", "replicated", "replicated_faults", "replicated_netns", "replicated_copies", "replicated_lost_disks",
                           "replicated_recovery", "replicated_members", "replicated_damage", "replicated_hosts", "replicated_rolls", "replicated_upgrade",
-                          "replica_fuzz", "copy_fuzz", "consensus", "replicated"])
-        self.assertEqual([first[number][1][-1] for number in (0, 1, 14, 15)], [*["100"] * 2, *[str(100 + soak.SEEDS)] * 2])
+                          "replicated_shards", "replica_fuzz", "copy_fuzz", "consensus", "replicated"])
+        self.assertEqual([first[number][1][-1] for number in (0, 1, 15, 16)], [*["100"] * 2, *[str(100 + soak.SEEDS)] * 2])
         self.assertEqual(first[-1][2], 100 + 2 * soak.SEEDS)
 
 

@@ -89,7 +89,7 @@ TEST_F(stable_address_test, refuses_a_request_beyond_what_it_keeps) {
   auto b = self->request(address.as<desk_actor>(), seconds{20}, 2);
   EXPECT_EQ(ask(address, 3), -1);
   EXPECT_EQ(refusal.code(), static_cast<std::uint8_t>(caf::sec::runtime_error));
-  EXPECT_NE(caf::to_string(refusal).find("2 messages are already waiting"), std::string::npos) << caf::to_string(refusal);
+  EXPECT_NE(caf::to_string(refusal).find("2 messages wait already"), std::string::npos) << caf::to_string(refusal);
   const auto there = desk(10);
   address.lead_to(there);
   EXPECT_EQ(take(a), 11);
