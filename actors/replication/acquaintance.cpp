@@ -26,6 +26,11 @@ bool share_a_member(const v1::ReplicaHello& one, const v1::ReplicaHello& other) 
          knows(one, other.replica()) || knows(other, one.replica());
 }
 
+/// It is one of those that it names. One that is new knows those of the moment when it came, and all of these may have left since.
+bool is_member(const v1::ReplicaHello& who) {
+  return has(who.members().voters(), who.replica()) || has(who.members().standbys(), who.replica());
+}
+
 std::string shard_of(const v1::ReplicaHello& which) { return "shard " + std::to_string(which.shard()); }
 
 }  // namespace
@@ -55,7 +60,8 @@ status acquaintance::meet(const v1::ReplicaHello& you) {
     return invalid("Node " + you.node() + " names replicas of " + where + " that cannot be.", "Report this as a bug.");
   if (!core::valid_shard_nodes(you.nodes()))
     return invalid("Node " + you.node() + " names nodes of " + where + " that cannot be.", "Report this as a bug.");
-  if (has_begun(me_) && has_begun(you) && (compare(you.lineage(), me_.lineage()) != lineage_order::same || !share_a_member(me_, you)))
+  const bool began_apart = is_member(me_) && is_member(you) && !share_a_member(me_, you);
+  if (has_begun(me_) && has_begun(you) && (compare(you.lineage(), me_.lineage()) != lineage_order::same || began_apart))
     return refused("Nodes " + me_.node() + " and " + you.node() + " hold stores of " + where + " that began apart from each other (" +
                        to_text(me_.lineage()) + ", " + to_text(you.lineage()) + ").",
                    "Decide which one to keep, stop the node with the other one, and give it an empty store.");
@@ -78,8 +84,7 @@ status acquaintance::meet(const v1::ReplicaHello& you) {
                    "Write the same shards.replicas in the node files of all of them.");
   }
   // One that is new itself may have heard of a lineage that is over.
-  const bool is_member = has(you.members().voters(), you.replica()) || has(you.members().standbys(), you.replica());
-  if (!has_begun(me_) && has_begun(you) && is_member) {
+  if (!has_begun(me_) && has_begun(you) && is_member(you)) {
     *me_.mutable_members() = you.members();
     *me_.mutable_lineage() = you.lineage();
     me_.set_store_id(you.store_id());

@@ -83,6 +83,17 @@ TEST_F(acquaintance_test, a_store_that_was_made_anew_takes_the_shard_from_the_ot
   EXPECT_TRUE(one.meet(fresh.me()).ok());
 }
 
+TEST_F(acquaintance_test, a_new_store_speaks_with_whoever_holds_the_shard_when_all_have_left_that_it_knew) {
+  begin();
+  acquaintance anew{hello("n2", 11)};
+  ASSERT_TRUE(anew.meet(one.me()).ok());
+  auto holds = hello("n3", 21);
+  holds.mutable_members()->add_voters(21);
+  *holds.mutable_lineage() = lineage(5);
+  EXPECT_TRUE(anew.meet(holds).ok());
+  EXPECT_TRUE(acquaintance{holds}.meet(anew.me()).ok());
+}
+
 TEST_F(acquaintance_test, takes_the_shard_from_no_store_that_is_none_of_its_members) {
   begin();
   acquaintance anew{hello("n2", 11)}, another{hello("n3", 21)};
