@@ -197,6 +197,12 @@ void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, c
   const auto waits_ms = record.not_before_unix_ms() - why.at_unix_ms();
   // An undo after `terminate --now` waits for the end of a lease, not for another attempt.
   if (why.detail().starts_with("terminated:")) return;
+  // An operator who has it tried again at once, in the same commit, ends the wait.
+  const auto ends_wait = [&](const v1::HistoryEvent& event) {
+    return event.kind() == v1::EVENT_KIND_OPERATOR_RETRY && event.sequence() > why.sequence() &&
+           event.at_unix_ms() == record.not_before_unix_ms();
+  };
+  if (std::any_of(now.recent().begin(), now.recent().end(), ends_wait)) return;
   bounds pause;
   const auto failures = core::failures_of(record, why.direction());
   const auto lost = why.kind() == v1::EVENT_KIND_STEP_IN_DOUBT && why.detail().starts_with("agent_lost:");

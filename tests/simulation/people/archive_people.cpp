@@ -9,6 +9,13 @@ retention_plan make_retention(world& in) {
   out.policy.archive_after = duration{luck.chance(500) ? luck.between(100, 1'500) : luck.between(1'500, 12'000)};
   const auto brief = duration{luck.between(1'000, 20'000)};
   if (luck.chance(400)) out.policy.keep = brief;
+  // What is favoured there has to come about before the faults are over.
+  const auto favoured = [&](failpoint_id where) { return in.favours(where); };
+  if (in.settings.always_replicated &&
+      (favoured(failpoint_id::archive_chosen) || favoured(failpoint_id::archive_copied) || favoured(failpoint_id::archiver_lost))) {
+    out.any = true;
+    out.policy.archive_after = std::min(out.policy.archive_after, duration{500});
+  }
   out.any = out.any && in.settings.has(concern::archives);
   return out;
 }

@@ -107,7 +107,7 @@ bool world::strikes(failpoint_id where) {
     favourite_ = crashes.chance(600) ? static_cast<int>(crashes.below(failpoint_count)) : -2;
     deaths_left_ = crashes.chance(150) ? 0 : 1 + crashes.below(most_deaths);
   }
-  const auto likely = favourite_ == static_cast<int>(index) ? 120U : 3U;
+  const auto likely = favourite_ == static_cast<int>(index) ? likely_ : seldom_;
   const auto hit = crashes.chance(likely);
   if (!hit || deaths_left_ == 0 || !troubled(kills_agent(where) ? concern::agent_deaths : concern::node_crashes)) return false;
   --deaths_left_;

@@ -107,8 +107,11 @@ class world {
   /// Strikes there rather than anywhere else in this run.
   void favour(failpoint_id where) {
     favourite_ = static_cast<int>(where);
+    likely_ = 600;
+    seldom_ = 0;  // what comes before it must not take the one death of the run
     deaths_left_ = 1;
   }
+  bool favours(failpoint_id where) const { return favourite_ == static_cast<int>(where); }
   bool strikes(failpoint_id where);
   void end_trouble() {
     trouble_ = false;
@@ -202,7 +205,8 @@ class world {
   std::uint64_t faults_ = 0;
   std::array<std::uint64_t, failpoint_count> passed_{};
   std::array<std::uint64_t, failpoint_count> struck_{};
-  int favourite_ = -1;  // a failpoint that this seed strikes more often; -2: none
+  int favourite_ = -1;                  // a failpoint that this seed strikes more often; -2: none
+  unsigned likely_ = 120, seldom_ = 3;  // of a thousand: how often it is struck, and any other
   std::uint64_t deaths_left_ = 0;
   std::uint64_t hash_ = 0;
   std::map<std::string, std::uint64_t> counts_;
