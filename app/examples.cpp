@@ -25,6 +25,7 @@ constexpr command_examples all[] = {
     {"cluster join", "10.0.0.1:7100 --config /etc/fairlead/n2.yaml"},
     {"cluster leave", "n3 --reason 'its machine is gone'"},
     {"cluster upgrade", "--finish"},
+    {"cluster compare", ""},
     {"cluster recover", "/var/lib/fairlead/n1 --compare /mnt/n2\n/var/lib/fairlead/n1 --accept-loss"},
     {"dev", "config/workflows/order.yaml"},
     {"submit",

@@ -22,6 +22,7 @@
 //                      as a copy of another replica's, as of this entry, and what the journal has of the shard up to this group counts no more, but
 //                      for terms, votes and notes of the clock. The log that was replaced ended with the last index. Of this copy alone
 //   nodes              v1::ShardNodes: the nodes that are to hold the shard, of a shard that several may hold
+//   compared           v1::StateComparison: the last comparison of the states of all replicas, of a shard that several nodes hold
 //   clock_ahead        i64, ms | unix ms i64 | group u64: how far the clock by which the shard is led was ahead of the wall clock of this copy's node
 //                      when that showed this, and the last group of the journal then. Of this copy alone
 //   effect/NUMBER      EffectRecord, see effect_rows.hpp; the number has 20 digits
@@ -78,6 +79,7 @@ inline constexpr std::string_view replica_row = "replica";
 inline constexpr std::string_view installed_row = "installed";
 inline constexpr std::string_view clock_ahead_row = "clock_ahead";
 inline constexpr std::string_view nodes_row = "nodes";
+inline constexpr std::string_view compared_row = "compared";
 inline constexpr std::string_view effect_rows = "effect/";
 inline constexpr std::string_view deletion_rows = "deleted/";
 inline constexpr std::string_view move_rows = "moving/";

@@ -29,6 +29,7 @@ constexpr kind_row kinds[] = {
     {"job_missed", v1::ALERT_KIND_JOB_MISSED, true},
     {"step_failing", v1::ALERT_KIND_STEP_FAILING},
     {"replica_behind", v1::ALERT_KIND_REPLICA_BEHIND},
+    {"store_damaged", v1::ALERT_KIND_STORE_DAMAGED, true},
 };
 
 const kind_row* row_of(v1::AlertKind kind) {

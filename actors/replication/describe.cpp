@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "actors/core/cluster/state_comparison.hpp"
+
 namespace fairlead {
 
 namespace {
@@ -16,8 +18,10 @@ const char* word_of(raft::role role) {
 
 std::int64_t ago(std::int64_t now_ms, std::int64_t then_ms) { return then_ms == 0 ? -1 : std::max<std::int64_t>(now_ms - then_ms, 0); }
 
-/// Why a replica does not catch up by itself; empty: it does.
-std::string trouble_of(const replica_view::other& one, const std::string& no_copy) {
+/// Why a replica is not what it should be, or does not catch up by itself; empty: it is.
+std::string trouble_of(const replica_view::other& one, const std::string& no_copy, const std::optional<v1::StateComparison>& compared) {
+  const auto differs = compared ? core::difference_of(*compared, one.id) : std::string{};
+  if (!differs.empty()) return differs;
   if (one.went_back) return "it has lost entries that it had confirmed: an older copy of its store was put in its place";
   if (one.lacks_base && !no_copy.empty()) return "it needs a copy of the state, and none can be made: " + no_copy;
   return {};
@@ -30,6 +34,12 @@ v1::ReplicationStatus describe_replication(const replication_facts& from) {
   out.set_node(from.node);
   out.set_format(from.format);
   out.set_clock_ahead_ms(from.shard_unix_ms - from.wall_unix_ms);
+  if (from.comparison) *out.mutable_comparison() = *from.comparison;
+  for (const auto& [node, at_ms] : from.damaged) {
+    auto* line = out.add_damages();
+    line->set_node(node);
+    line->set_at_unix_ms(at_ms);
+  }
   for (const auto& [node, id] : from.ids)
     if (from.leaving.count(node) == 0) out.add_nodes(node);
   if (!from.view) {
@@ -74,7 +84,7 @@ v1::ReplicationStatus describe_replication(const replication_facts& from) {
     line->set_leaves(from.leaving.count(node) != 0);
     // Of those that do not vote one may have to take the place of a voter whose node has another store by now.
     line->set_stands_by(!line->votes() && enough_votes && count_homeless == 0);
-    line->set_trouble(trouble_of(one, view.no_copy));
+    line->set_trouble(trouble_of(one, view.no_copy, from.comparison));
     line->set_needs_copy(one.lacks_base);
     if (one.lacks_base && view.copy.to == one.id) {
       line->set_copied_bytes(view.copy.bytes_asked);

@@ -23,6 +23,8 @@ struct replication_facts {
   std::int64_t wall_unix_ms = 0;   // and by this node's clock
   std::uint32_t format = 1;        // in which the shard is written
   std::string cannot_read = {};    // why it takes no further entries; empty: it does
+  std::optional<v1::StateComparison> comparison = {};
+  std::map<std::string, std::int64_t> damaged = {};  // by node: when it began with an empty store because its own was damaged
 };
 
 v1::ReplicationStatus describe_replication(const replication_facts& from);

@@ -214,6 +214,7 @@ class replica_shell final : public service_port {
   std::string words_of(const v1::ShardNodesRequest& what, const v1::ShardNodes& now) const {
     const auto shard = "shard " + std::to_string(seat_.settings().shard);
     if (what.verb() == v1::ShardNodesRequest::UPGRADE) return shard + " is written in format " + std::to_string(core::format_of(now));
+    if (what.verb() == v1::ShardNodesRequest::COMPARE) return "the states of the replicas of " + shard + " are compared";
     return "node " + what.node().name() + (what.verb() == v1::ShardNodesRequest::JOIN ? " is to hold " : " leaves ") + shard;
   }
 

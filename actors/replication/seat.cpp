@@ -45,8 +45,10 @@ replica_seat::replica_seat(fairlead::store::journaled_store& own, options how, c
 
 void replica_seat::take_nodes_locked() {
   format_ = core::format_of(others_.nodes());
+  damaged_.clear();
   std::map<std::string, raft::node_replica> next;
   for (const auto& one : others_.nodes().nodes()) {
+    if (one.damaged_at_unix_ms() != 0) damaged_[one.name()] = one.damaged_at_unix_ms();
     const auto before = nodes_.find(one.name());
     auto& its = next[one.name()];
     if (before != nodes_.end()) its = before->second;
@@ -220,15 +222,23 @@ void replica_seat::propose_nodes(const v1::ShardNodes& next, const replica_view&
   proposed_nodes_ = next.version();
 }
 
-result<std::optional<v1::ShardNodes>> replica_seat::change_nodes(const v1::ShardNodesRequest& what) {
+result<std::optional<v1::ShardNodes>> replica_seat::change_nodes(const v1::ShardNodesRequest& asked) {
   follow();
+  auto what = asked;
+  if (what.instead_of_damaged()) {
+    auto at_ms = to_unix_ms(wall_.now());
+    for (const auto& one : others_.nodes().nodes()) at_ms = std::max(at_ms, one.damaged_at_unix_ms() + 1);
+    what.mutable_node()->set_damaged_at_unix_ms(at_ms);
+  }
   const auto& now = others_.nodes();
   const auto its = nodes_.find(what.node().name());
+  const bool compares = what.verb() == v1::ShardNodesRequest::COMPARE;
   auto next = what.verb() == v1::ShardNodesRequest::UPGRADE ? upgraded()
+              : compares                                    ? result<v1::ShardNodes>(now)
                                                             : core::after_request(now, what, its != nodes_.end() && its->second.present);
   const bool is_so = next.ok() && next->version() == now.version() && now.version() != 0;
   // Also where it is led no longer: a leader that is to leave hands over at once.
-  if (is_so && what.verb() != v1::ShardNodesRequest::SHOW) return std::optional{now};
+  if (is_so && !compares && what.verb() != v1::ShardNodesRequest::SHOW) return std::optional{now};
   auto* const it = consensus();
   const auto view = it != nullptr ? it->view() : replica_view{};
   if (view.role != raft::role::leader || view.epoch == 0)
@@ -237,6 +247,7 @@ result<std::optional<v1::ShardNodes>> replica_seat::change_nodes(const v1::Shard
   // What the node file says comes into the log first.
   if (now.version() == 0) return std::optional<v1::ShardNodes>{};
   if (!next) return next.failure();
+  if (compares && !is_compared(what.above())) return std::optional<v1::ShardNodes>{};
   if (is_so) return std::optional{now};
   // It may come to count from here on, whatever becomes of the others.
   if (is_proposed(*next, view)) return std::optional<v1::ShardNodes>{};
@@ -247,6 +258,14 @@ result<std::optional<v1::ShardNodes>> replica_seat::change_nodes(const v1::Shard
   if (what.only_ask()) return std::optional{what.verb() == v1::ShardNodesRequest::UPGRADE ? *next : now};
   propose_nodes(*next, view);
   return std::optional<v1::ShardNodes>{};
+}
+
+/// A comparison above that number has begun; else one is to begin.
+bool replica_seat::is_compared(std::uint64_t above) {
+  const auto last = store::comparison_in(*own_.read());
+  const bool has_begun = last && last->number() > above;
+  if (!has_begun) comparison_wanted_ = true;
+  return has_begun;
 }
 
 raft::known_nodes replica_seat::known_nodes(const replica_view& now) const {
@@ -294,11 +313,13 @@ v1::ReplicationStatus replica_seat::describe() const {
       facts.ids[node] = its.id;
       if (its.leaves) facts.leaving.insert(node);
     }
+    facts.damaged = damaged_;
     facts.format = format_;
     unreadable = unreadable_;
   }
   // What is there once stays.
   if (const auto* const it = consensus()) facts.view = it->view();
+  facts.comparison = store::comparison_in(*own_.read());
   if (facts.view && facts.view->last_index < unreadable.second) facts.cannot_read = std::move(unreadable.first);
   return describe_replication(facts);
 }

@@ -2,6 +2,7 @@
 // The place of a node's replica of one shard, over the whole life of the process: its store, and consensus from the moment when the shard has begun.
 // The actor that serves it may be restarted meanwhile.
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -57,7 +58,9 @@ class replica_seat {
   status check_format() const;
   /// Has the request's change made: the list, once it counts. nullopt: not yet; ask again. Errors: those of core::after_request, and unavailable: this
   /// replica does not lead.
-  result<std::optional<v1::ShardNodes>> change_nodes(const v1::ShardNodesRequest& what);
+  result<std::optional<v1::ShardNodes>> change_nodes(const v1::ShardNodesRequest& asked);
+  /// Whether an operator has asked for a comparison of the replicas' states since the last call. From any thread.
+  bool is_comparison_wanted() { return comparison_wanted_.exchange(false); }
   /// null: the shard has not begun here. From any thread.
   replica* consensus() const;
   /// The entry behind the last one is of a later release, and cannot be read. This replica says so until it has that entry.
@@ -83,6 +86,7 @@ class replica_seat {
   void upgrade_in_time(const replica_view& now);
   raft::known_nodes known_nodes(const replica_view& now) const;
   status can_rebuild(const v1::ShardNodesRequest& what, const replica_view& now) const;
+  bool is_compared(std::uint64_t above);
 
   fairlead::store::journaled_store& own_;
   options options_;
@@ -100,8 +104,10 @@ class replica_seat {
   bool leaves_ = false;                                 // the shard is taken away from it
   bool changed_ = false;                                // nodes have come or gone since that was told
   std::uint32_t format_ = 1;                            // in which the shard is written: all nodes know it
+  std::map<std::string, std::int64_t> damaged_;         // by node: when its store was damaged, as the list has it
   std::pair<std::string, raft::log_index> unreadable_;  // why, and the first entry that cannot be read
-  std::optional<std::int64_t> all_know_since_ms_;       // a later format than is written; as of boot_ms
+  std::atomic<bool> comparison_wanted_{false};
+  std::optional<std::int64_t> all_know_since_ms_;  // a later format than is written; as of boot_ms
   // What this leader has proposed last, and not seen yet.
   std::uint64_t proposed_nodes_ = 0;
   std::uint64_t proposed_under_ = 0;

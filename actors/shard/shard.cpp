@@ -281,8 +281,8 @@ child_spec shard::copies_child() {
       "copies",
       [this]() -> result<caf::strong_actor_ptr> {
         return pointer(world_.guards.system->spawn<caf::detached>(
-            run_copies,
-            copies_setup{seat(), world_.archives, world_.guards.log, replica_.as<replica_actor>(), world_.on_fatal, world_.turn}));
+            run_copies, copies_setup{seat(), world_.archives, world_.guards.log, replica_.as<replica_actor>(), world_.on_fatal,
+                                     world_.on_damage, world_.turn}));
       },
       &copies_);
 }

@@ -15,7 +15,7 @@
 #include "actors/delivery/webhooks.hpp"
 #include "actors/expressions/pool.hpp"
 #include "actors/queries/shard_access.hpp"
-#include "actors/replication/copies_actor.hpp"
+#include "actors/replication/copies/copies_actor.hpp"
 #include "actors/replication/replica_actor.hpp"
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/scheduler.hpp"

@@ -23,6 +23,7 @@ void add_node_verbs(CLI::App& group, cli_context& context);       // app/console
 void add_journal_commands(CLI::App& app, cli_context& context);   // app/cli/node/journal.cpp
 void add_backup_command(CLI::App& app, cli_context& context);     // app/cli/node/backup.cpp
 void add_recover_command(CLI::App& group, cli_context& context);  // app/cli/node/recover.cpp; under `fairlead cluster`
+void add_compare_command(CLI::App& group, cli_context& context);  // app/cli/node/compare.cpp; under `fairlead cluster`
 void add_member_commands(CLI::App& group, cli_context& context);  // app/cli/node/members.cpp; under `fairlead cluster`
 void add_restore_command(CLI::App& app, cli_context& context);    // app/cli/node/restore.cpp
 

@@ -159,6 +159,11 @@ void add_store(metric_page& page, const labels& shard, const v1::ShardStatus& st
 
 void add_journal(metric_page& page, const v1::JournalStatus& journal) {
   page.gauge("fairlead_journal_segments", "Files of the journal that are in use", {}, number(journal.segments()));
+  if (journal.most_segments() != 0)
+    page.gauge("fairlead_journal_most_segments", "Files of the journal that may be in use", {}, number(journal.most_segments()));
+  if (journal.has_kept_by_shard())
+    page.gauge("fairlead_journal_kept_by_shard", "1 for the shard that needs entries of the oldest file in use",
+               {{"shard", std::to_string(journal.kept_by_shard())}}, 1);
   page.counter("fairlead_journal_groups_total", "Writes to the journal, each with one sync", {}, number(journal.groups()));
   page.counter("fairlead_journal_written_bytes_total", "Bytes written to the journal", {}, number(journal.written_bytes()));
 }
@@ -221,7 +226,7 @@ void add_services(metric_page& page, const labels& shard, const v1::StatusReply&
   }
 }
 
-void add_replica(metric_page& page, const labels& shard, const v1::ShardStatus& here) {
+void add_replica(metric_page& page, const labels& shard, const v1::ShardStatus& here, moment now) {
   const auto& own = here.replication();
   const auto leads = own.role() == "leader";
   page.gauge("fairlead_replica_leads", "1 while this node leads the shard", shard, leads ? 1 : 0);
@@ -237,6 +242,10 @@ void add_replica(metric_page& page, const labels& shard, const v1::ShardStatus& 
                static_cast<double>(own.contact_ms_ago()) / ms);
   page.gauge("fairlead_replica_clock_ahead_seconds", "How far the time of the shard is ahead of the wall clock of this node", shard,
              static_cast<double>(own.clock_ahead_ms()) / ms);
+  page.gauge("fairlead_replica_format", "The format that the shard is written in", shard, own.format());
+  if (const auto ended_ms = own.comparison().ended_at_unix_ms(); ended_ms != 0)
+    page.gauge("fairlead_replica_compared_seconds", "How long ago the states of all replicas were compared last", shard,
+               age(now, ended_ms));
   // That of a leader is told with the shard.
   if (!leads) return add_store(page, shard, here);
   page.gauge("fairlead_replica_may_lose_nodes", "How many more nodes may fail while the shard goes on; told by its leader", shard,
@@ -303,7 +312,7 @@ const v1::JournalStatus* journal_of(const node_figures& all) {
 std::string metrics_text(const node_figures& all) {
   metric_page page;
   add_node(page, all);
-  for (const auto& [shard, own] : all.replicas) add_replica(page, {{"shard", std::to_string(shard)}}, own);
+  for (const auto& [shard, own] : all.replicas) add_replica(page, {{"shard", std::to_string(shard)}}, own, all.now);
   for (const auto& [shard, part] : all.told.shards) add_shard(page, all, shard);
   if (const auto* const journal = journal_of(all)) add_journal(page, *journal);
   if (all.told.tree.reply) add_tree(page, *all.told.tree.reply);

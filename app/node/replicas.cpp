@@ -264,11 +264,14 @@ status replicas_to_be::open_stores() {
 
 result<std::vector<v1::ShardNodesRequest>> replicas_to_be::ask_to_join() {
   std::vector<v1::ShardNodesRequest> out;
-  for (std::size_t i = 0; !stores_ && i < config_.shards_here.size(); ++i) {
-    ids_.push_back(new_replica_id());
-    out.push_back(request_to_join(config_, config_.shards_here[i], ids_.back()));
+  if (!stores_) {
+    for (const auto number : config_.shards_here) {
+      ids_.push_back(new_replica_id());
+      out.push_back(request_to_join(config_, number, ids_.back()));
+    }
+    return out;
   }
-  for (std::size_t i = 0; stores_ && i < stores_->size(); ++i) {
+  for (std::size_t i = 0; i < stores_->size(); ++i) {
     auto& store = stores_->at(i);
     const auto number = config_.shards_here[i];
     const auto fresh = is_new(store, config_, number);

@@ -406,6 +406,12 @@ std::size_t journal::used_percent() const {
   return static_cast<std::size_t>(100 * used_.size() / options_.most_segments());
 }
 
+std::size_t journal::files_left() const {
+  const std::lock_guard lock(guard_);
+  const std::size_t most = options_.most_segments();
+  return most - std::min<std::size_t>(used_.size(), most);
+}
+
 std::size_t journal::waiting() const {
   const std::lock_guard lock(guard_);
   return queue_.size();

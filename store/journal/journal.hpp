@@ -107,6 +107,8 @@ class journal {
   journal_usage get_usage() const;
   /// So many hundredths of the files that the journal may have are in use.
   std::size_t used_percent() const;
+  /// So many more files it may have.
+  std::size_t files_left() const;
   /// Appends that wait for their turn.
   std::size_t waiting() const;
 

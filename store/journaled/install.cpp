@@ -89,6 +89,11 @@ status journaled_store::install(incoming_copy& from, const log_base& behind) {
   if (auto taken = from.take_over(); !taken) return fail(taken.failure());
   if (failpoint("install.after")) return fail(failpoint_error("install.after"));
   installed_ = installed;
+  copied_index_ = behind.index;
+  {
+    const std::lock_guard marking(marking_);
+    marked_.reset();
+  }
   over_.clear();
   written_.clear();
   stand_at(at);

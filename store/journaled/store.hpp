@@ -42,6 +42,13 @@ struct journaled_options {
   std::uint32_t reads = shard_format;  // the latest format of a shard that the program knows: a copy in a later one is refused
 };
 
+/// The tables exactly as of an entry that asks for a comparison of states.
+struct marked_state {
+  std::uint64_t number = 0;  // of the comparison
+  std::uint64_t index = 0;   // of the entry
+  std::unique_ptr<snapshot> state;
+};
+
 class journaled_store final : public restorable {
  public:
   /// Reads where the tables stand. `below` outlives the store. Errors: corrupt, wrong_state (the tables are another shard's).
@@ -136,6 +143,10 @@ class journaled_store final : public restorable {
   result<std::uint64_t> raise_epoch() override;
   std::unique_ptr<snapshot> read() const override;
   usage get_usage() const override;
+  /// The state as of the last entry that has asked for it since the opening, once; nullopt: none has. From any thread.
+  std::optional<marked_state> take_marked();
+  /// The last entry of the copy of another replica's tables that was put here since the opening; 0: none was. From any thread.
+  std::uint64_t copied_index() const noexcept { return copied_index_.load(std::memory_order_relaxed); }
 
   /// The tables alone: a committed state, usually some 100 ms old. For counts, and for what reads much.
   std::unique_ptr<snapshot> read_settled() const override { return below_.read_tables(); }
@@ -171,6 +182,7 @@ class journaled_store final : public restorable {
   status show_written(const log_record& entry);
   status take(const log_record& entry, std::uint64_t group);
   status take_rows(const std::vector<operation>& rows, std::uint64_t index);
+  status mark_state(std::uint64_t index);
   void release_applied();
   status note_copy();
   std::optional<meta::clock_note> clock_to_note() const;
@@ -204,6 +216,7 @@ class journaled_store final : public restorable {
   std::atomic<std::uint64_t> commits_{0};
   std::atomic<std::int64_t> ahead_ms_{0};
   std::atomic<std::uint64_t> applied_index_{0};
+  std::atomic<std::uint64_t> copied_index_{0};
   std::atomic<std::uint64_t> keep_above_;
   static constexpr auto never_noted = std::numeric_limits<std::int64_t>::min();
   std::atomic<std::int64_t> clock_ahead_ms_{never_noted};  // by this process
@@ -214,6 +227,9 @@ class journaled_store final : public restorable {
 
   std::mutex applying_;
   std::function<void()> told_;
+
+  std::mutex marking_;
+  std::optional<marked_state> marked_;  // without the state: it is to be taken
 };
 
 }  // namespace fairlead::store

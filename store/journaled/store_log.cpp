@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "messages/replica.pb.h"
 #include "store/checksum.hpp"
 #include "store/integers.hpp"
 #include "store/journaled/store.hpp"
@@ -168,9 +169,7 @@ std::int64_t journaled_store::read_time() {
 }
 
 std::size_t journaled_store::journal_files_left() const {
-  if (journal_ == nullptr) return std::numeric_limits<std::size_t>::max();
-  const auto now = journal_->get_usage();
-  return now.most_segments - std::min<std::size_t>(now.segments, now.most_segments);
+  return journal_ != nullptr ? journal_->files_left() : std::numeric_limits<std::size_t>::max();
 }
 
 bool journaled_store::fits_one_append(const std::vector<log_record>& records) const {
@@ -288,6 +287,7 @@ status journaled_store::show_written(const log_record& entry) {
   const auto group = written_.front().second;
   written_.pop_front();
   if (auto taken = take(entry, group); !taken) return fail(taken.failure());
+  if (auto marked = mark_state(entry.index); !marked) return fail(marked.failure());
   commits_.fetch_add(1, std::memory_order_relaxed);
   if (told_) told_();
   return nothing{};
@@ -332,10 +332,18 @@ status journaled_store::take(const log_record& entry, std::uint64_t group) {
   return nothing{};
 }
 
-/// What rows of the store itself say of its progress.
+/// What rows of the store itself say of its progress, and whether they ask for its state.
 status journaled_store::take_rows(const std::vector<operation>& rows, std::uint64_t index) {
   for (const auto& one : rows) {
-    if (one.where != table::meta || one.key != keys::meta(meta::progress_row)) continue;
+    if (one.where != table::meta) continue;
+    if (one.key == keys::meta(meta::compared_row)) {
+      const auto payload = verified_payload(one.where, one.key, one.value);
+      v1::StateComparison what;
+      if (!payload || !what.ParseFromString(std::string{*payload})) return unreadable_entry(place(), index);
+      const std::lock_guard lock(marking_);
+      if (what.ended_at_unix_ms() == 0) marked_ = marked_state{what.number(), index, nullptr};
+    }
+    if (one.key != keys::meta(meta::progress_row)) continue;
     const auto payload = verified_payload(one.where, one.key, one.value);
     const auto progress = payload ? meta::decode_progress(*payload) : std::nullopt;
     if (!progress) return unreadable_entry(place(), index);
@@ -344,6 +352,24 @@ status journaled_store::take_rows(const std::vector<operation>& rows, std::uint6
     shard_state_ = progress->shard.SerializeAsString();
   }
   return nothing{};
+}
+
+/// Nothing else is shown meanwhile, so what is applied ends with the entry. The caller holds the commit guard.
+status journaled_store::mark_state(std::uint64_t index) {
+  {
+    const std::lock_guard lock(marking_);
+    if (!marked_ || marked_->index != index) return nothing{};
+  }
+  if (auto applied = apply_all(); !applied) return applied;
+  const std::lock_guard lock(marking_);
+  marked_->state = below_.read_tables();
+  return nothing{};
+}
+
+std::optional<marked_state> journaled_store::take_marked() {
+  const std::lock_guard lock(marking_);
+  if (!marked_ || !marked_->state) return std::nullopt;
+  return std::exchange(marked_, std::nullopt);
 }
 
 result<std::vector<std::shared_ptr<const std::string>>> journaled_store::payloads_of(const std::vector<batch>& group,

@@ -6,14 +6,27 @@
 
 namespace fairlead::store {
 
-void put_nodes(batch& out, const v1::ShardNodes& nodes) { out.put(table::meta, keys::meta(meta::nodes_row), nodes.SerializeAsString()); }
+namespace {
 
-std::optional<v1::ShardNodes> nodes_in(const snapshot& from) {
-  const auto row = from.get(table::meta, keys::meta(meta::nodes_row));
-  v1::ShardNodes out;
+template <class Message>
+std::optional<Message> row_in(const snapshot& from, std::string_view name) {
+  const auto row = from.get(table::meta, keys::meta(name));
+  Message out;
   if (!row.ok() || !row->has_value() || !out.ParseFromArray((*row)->data(), static_cast<int>((*row)->size()))) return std::nullopt;
   return out;
 }
+
+}  // namespace
+
+void put_nodes(batch& out, const v1::ShardNodes& nodes) { out.put(table::meta, keys::meta(meta::nodes_row), nodes.SerializeAsString()); }
+
+std::optional<v1::ShardNodes> nodes_in(const snapshot& from) { return row_in<v1::ShardNodes>(from, meta::nodes_row); }
+
+void put_comparison(batch& out, const v1::StateComparison& what) {
+  out.put(table::meta, keys::meta(meta::compared_row), what.SerializeAsString());
+}
+
+std::optional<v1::StateComparison> comparison_in(const snapshot& from) { return row_in<v1::StateComparison>(from, meta::compared_row); }
 
 // A test lets a program pass for one of the next release.
 std::uint32_t format_known() { return shard_format + (failpoint("plant.later_format") ? 1 : 0); }

@@ -11,7 +11,7 @@
 #include <map>
 #include <string>
 
-#include "actors/replication/copy_taker.hpp"
+#include "actors/replication/copies/copy_taker.hpp"
 #include "store/journaled/chunk_hash.hpp"
 #include "store/journaled/run.hpp"
 #include "store/journaled/stores.hpp"

@@ -85,11 +85,7 @@ def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--faults", type=int, default=20)
     parser.add_argument("--running", type=int, default=10, help="steps that must be running at each fault")
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--keep", help="leave everything in this folder")
-    options = parser.parse_args()
-    print(f"--seed {options.seed} makes the same dice", flush=True)
-    dice = random.Random(options.seed)
+    options, dice = harness.with_dice(parser)
     began = time.monotonic()
     with harness.sandbox("cluster_faults", options.keep) as box:
         services = imperfect_services(box, options.seed)

@@ -84,6 +84,25 @@ def fairlead_json(*arguments, node=None, seconds=30):
     return json.loads(done.stdout)
 
 
+def with_dice(parser):
+    """The options of a scenario that throws dice, and these."""
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--keep", help="leave everything in this folder")
+    options = parser.parse_args()
+    print(f"--seed {options.seed} makes the same dice", flush=True)
+    return options, random.Random(options.seed)
+
+
+def change_store(folder, how):
+    """Has tests/scenarios/change_store.cpp change a store whose node is not running. False: FAIRLEAD_CHANGE_STORE does not name that program."""
+    helper = os.environ.get("FAIRLEAD_CHANGE_STORE")
+    if not helper:
+        return False
+    done = subprocess.run([helper, str(folder), how], capture_output=True, text=True)
+    expect(done.returncode == 0, f"change_store {folder} {how}: {done.stderr}")
+    return True
+
+
 class sandbox:
     """A scratch folder and processes; all of them end with the `with` block. The folder is kept when the block fails."""
 

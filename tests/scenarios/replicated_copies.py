@@ -8,7 +8,6 @@ like tests/scenarios/replicated_faults.py.
 
 import argparse
 import os
-import random
 import re
 import time
 
@@ -33,11 +32,7 @@ OF_SENDERS = ("copy.sent@3", "copy.archive_sent")
 def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--installs", type=int, default=9, help="times that a node gets copies of the state")
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--keep", help="leave everything in this folder")
-    options = parser.parse_args()
-    print(f"--seed {options.seed} makes the same dice", flush=True)
-    dice = random.Random(options.seed)
+    options, dice = harness.with_dice(parser)
     with harness.sandbox("replicated_copies", options.keep) as box:
         working = load(box, options.seed, lambda ports: replicated_nodes.trio(box, ports, settings=SETTINGS))
         whole, client, look = working.nodes, working.client, working.look

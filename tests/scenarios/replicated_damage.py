@@ -8,7 +8,7 @@ services' records and the client's history.
 """
 
 import argparse
-import random
+import json
 import shutil
 import time
 
@@ -28,11 +28,7 @@ def run():
     parser.add_argument("--flips", type=int, default=4)
     parser.add_argument("--kills", type=int, default=2)
     parser.add_argument("--copies", type=int, default=len(TELLERS), help="older ones of a store")
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--keep", help="leave everything in this folder")
-    options = parser.parse_args()
-    print(f"--seed {options.seed} makes the same dice", flush=True)
-    dice = random.Random(options.seed)
+    options, dice = harness.with_dice(parser)
     with harness.sandbox("replicated_damage", options.keep) as box:
         working = load(box, options.seed, lambda ports: replicated_nodes.trio(
             box, ports, settings={**replicated_nodes.LAN, "journal.max_size": "64MiB"}))
@@ -44,6 +40,8 @@ def run():
         for step in dice.sample(STEPS, min(options.kills, len(STEPS))):
             working.wait_for_work(f"a kill at {step}")
             is_killed_meanwhile(working, dice.choice(NAMES), step)
+        working.wait_for_work("a state that becomes another one")
+        has_another_state(working, dice.choice(NAMES))
         working.wait_for_work("an older copy of a store")
         for told_by in dice.sample(TELLERS, min(options.copies, len(TELLERS))):
             gets_an_older_copy(working, told_by, dice)
@@ -81,6 +79,11 @@ def spoil(working, name, number, dice):
     if SET_ASIDE not in said_since(node, before):
         expect(not ended, f"{name} ended after {where} was changed, and went on with the same store: {said_since(node, before)[-600:]}")
         print(f"{where} of {name} was changed: it follows", flush=True)
+        told = comparison(working)
+        if name in told["not compared"] + told["differ"] or node.process.poll() is not None:
+            ends_and_repairs_itself(working, name, before)
+            print("  and a comparison of the states finds it", flush=True)
+            return True
         check_later(whole, name, working)
         return False
     print(f"{where} of {name} was changed: it {'ended, and then ' if ended else ''}set its store aside", flush=True)
@@ -201,11 +204,57 @@ def keeps_its_store_while_others_may_need_it(working, name):
     wait_until(lambda: working.look() or whole.whole(), 60, f"{name} votes again", every=0.1)
 
 
+def comparison(working):
+    """What `fairlead cluster compare` says of the nodes."""
+    done = fairlead("cluster", "compare", "--json", node=working.nodes.address, seconds=120)
+    working.look()
+    expect(done.returncode in (0, 1) and done.stdout, f"cluster compare ended with {done.returncode}: {done.stderr}")
+    told = {"same": [], "differ": [], "not compared": []}
+    for one in json.loads(done.stdout)["shards"][0]["comparison"]["nodes"]:
+        told["differ" if one["differs"] else "same" if one["answered"] else "not compared"].append(one["node"])
+    expect((done.returncode == 0) == (len(told["same"]) == len(NAMES)), f"cluster compare ended with {done.returncode}, and says {done.stdout}")
+    return told
+
+
+def ends_and_repairs_itself(working, name, before):
+    whole, node = working.nodes, working.nodes.nodes[name]
+    wait_until(lambda: working.look() or node.process.poll() is not None, 60, f"{name} ends, because its store is damaged", every=0.05)
+    said = said_since(node, before)
+    expect(node.process.returncode == 5, f"{name} ended with {node.process.returncode} after a comparison: {said[-900:]}")
+    node.launch()
+    wait_until(lambda: working.look() or whole.whole(), 60, f"{name} votes again after a comparison", every=0.1)
+    expect(SET_ASIDE in said_since(node, before), f"{name} did not set its store aside after a comparison: {said_since(node, before)[-900:]}")
+    forget_set_aside(name, whole.folder / name)
+
+
+def has_another_state(working, name):
+    """A row that the log does not have, with a right checksum: nobody but the others can tell."""
+    whole, node = working.nodes, working.nodes.nodes[name]
+    told = comparison(working)
+    expect(sorted(told["same"]) == sorted(NAMES), f"three sound nodes have the same state, and the comparison says {told}")
+    node.end()
+    if not harness.change_store(whole.folder / name, "other"):
+        node.launch()
+        return
+    before = len(node.log.read_bytes())
+    whole.launch_until_it_says(name, "follows", working.look)
+    wait_until(lambda: working.look() or whole.whole(), 60, f"{name} follows with another state", every=0.1)
+    told = comparison(working)
+    expect(told["differ"] == [name], f"{name} has another state, and the comparison says {told}")
+    ends_and_repairs_itself(working, name, before)
+    alerts = json.loads(fairlead("alert", "list", "--json", node=whole.address).stdout)["alerts"]
+    expect(any(one["kind"] == "store_damaged" and name in one["sentence"] for one in alerts), f"no alert names the damaged store of {name}: {alerts}")
+    told = comparison(working)
+    expect(sorted(told["same"]) == sorted(NAMES), f"{name} has repaired itself, and the comparison says {told}")
+    print(f"{name} had another state than the others, and a comparison found it", flush=True)
+
+
 def check_later(whole, name, working):
-    """Damage that nobody has read goes with the store, so that it does not meet the next one."""
+    """Damage that nobody has read goes with the store, so that it does not meet the next one. The comparison has read all values of the tables."""
     node = whole.nodes[name]
     node.kill()
     done = fairlead("store", "check", whole.folder / name, seconds=60)
+    expect("the value is damaged" not in done.stdout, f"a comparison read all values of {name}, and its check finds: {done.stdout[-900:]}")
     if done.returncode == 0:
         node.launch()
         wait_until(lambda: working.look() or whole.whole(), 60, f"{name} follows again", every=0.1)

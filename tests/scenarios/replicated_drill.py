@@ -8,7 +8,6 @@ Judged by the services' records: nothing is done twice, and all ends. At last th
 
 import argparse
 import pathlib
-import random
 import shutil
 import sys
 import time
@@ -135,11 +134,7 @@ class drill:
 
 def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--keep", help="leave everything in this folder")
-    options = parser.parse_args()
-    print(f"--seed {options.seed} makes the same dice", flush=True)
-    dice = random.Random(options.seed)
+    options, dice = harness.with_dice(parser)
     with harness.sandbox("replicated_drill", options.keep) as box:
         of = drill(box)
         of.begin()

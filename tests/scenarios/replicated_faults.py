@@ -8,7 +8,6 @@ after its lease.
 
 import argparse
 import json
-import random
 import statistics
 import time
 
@@ -25,11 +24,7 @@ def run():
     parser.add_argument("--stops", type=int, default=6, help="for 0.2 to 6 s, of any node, the leader every other time")
     parser.add_argument("--all", type=int, default=3, help="times all nodes at once")
     parser.add_argument("--default-times", action="store_true", help="an election timeout of 1 s and heartbeats of 100 ms, instead of 300 and 30 ms")
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--keep", help="leave everything in this folder")
-    options = parser.parse_args()
-    print(f"--seed {options.seed} makes the same dice", flush=True)
-    dice = random.Random(options.seed)
+    options, dice = harness.with_dice(parser)
     began = time.monotonic()
     with harness.sandbox("replicated_faults", options.keep) as box:
         working = load(box, options.seed, lambda ports: replicated_nodes.trio(

@@ -7,7 +7,6 @@ client's history.
 """
 
 import argparse
-import random
 import shutil
 import time
 
@@ -21,11 +20,7 @@ from replicated_nodes import NAMES, pause
 def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--disks", type=int, default=6)
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--keep", help="leave everything in this folder")
-    options = parser.parse_args()
-    print(f"--seed {options.seed} makes the same dice", flush=True)
-    dice = random.Random(options.seed)
+    options, dice = harness.with_dice(parser)
     with harness.sandbox("replicated_lost_disks", options.keep) as box:
         working = load(box, options.seed, lambda ports: replicated_nodes.trio(
             box, ports, settings={**replicated_nodes.LAN, "journal.max_size": "64MiB", "alerts.replica_behind_after": "1s"}))

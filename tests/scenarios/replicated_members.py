@@ -8,7 +8,6 @@ store has all that was acknowledged. What is refused is tried first.
 """
 
 import argparse
-import random
 import re
 import shutil
 import time
@@ -71,11 +70,7 @@ class joining(replicated_nodes.trio):
 def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--changes", type=int, default=4, help="nodes that leave and join again, once there are three")
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--keep", help="leave everything in this folder")
-    options = parser.parse_args()
-    print(f"--seed {options.seed} makes the same dice", flush=True)
-    dice = random.Random(options.seed)
+    options, dice = harness.with_dice(parser)
     with harness.sandbox("replicated_members", options.keep) as box:
         working = load(box, options.seed, lambda ports: joining(box, ports, settings=replicated_nodes.LAN))
         grow(working)

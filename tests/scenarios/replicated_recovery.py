@@ -7,7 +7,6 @@ newest store has all that was acknowledged, nothing is lost.
 """
 
 import argparse
-import random
 import re
 import shutil
 import time
@@ -37,11 +36,7 @@ class growing(replicated_nodes.trio):
 def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--times", type=int, default=2, help="that two of three disks are lost")
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--keep", help="leave everything in this folder")
-    options = parser.parse_args()
-    print(f"--seed {options.seed} makes the same dice", flush=True)
-    dice = random.Random(options.seed)
+    options, dice = harness.with_dice(parser)
     with harness.sandbox("replicated_recovery", options.keep) as box:
         working = load(box, options.seed, lambda ports: growing(box, ports, settings=replicated_nodes.LAN))
         grow(working)

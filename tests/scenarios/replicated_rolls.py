@@ -6,7 +6,6 @@ and started, and the next one follows once all vote. The client is told of no fa
 """
 
 import argparse
-import random
 import time
 
 import harness
@@ -21,11 +20,7 @@ AWAY_SECONDS = 30  # at most without an order, on a machine that is busy besides
 def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rolls", type=int, default=2, help="of all three nodes")
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--keep", help="leave everything in this folder")
-    options = parser.parse_args()
-    print(f"--seed {options.seed} makes the same dice", flush=True)
-    dice = random.Random(options.seed)
+    options, dice = harness.with_dice(parser)
     with harness.sandbox("replicated_rolls", options.keep) as box:
         working = load(box, options.seed, lambda ports: replicated_nodes.trio(box, ports, settings=replicated_nodes.LAN))
         pauses = pause_meter(working)

@@ -9,7 +9,6 @@ all shards before.
 """
 
 import argparse
-import random
 import shutil
 import time
 
@@ -32,11 +31,7 @@ FAULTS_A_ROUND = 3
 def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=1, help="of a killed node, a drained node and a lost disk")
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--keep", help="leave everything in this folder")
-    options = parser.parse_args()
-    print(f"--seed {options.seed} makes the same dice", flush=True)
-    dice = random.Random(options.seed)
+    options, dice = harness.with_dice(parser)
     began = time.monotonic()
     with harness.sandbox("replicated_shards", options.keep) as box:
         working = load(box, options.seed, lambda ports: replicated_nodes.trio(box, ports, settings=SETTINGS))

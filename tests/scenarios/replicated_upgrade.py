@@ -10,9 +10,7 @@ no failure. Judged by the services' records and the client's history.
 import argparse
 import json
 import os
-import random
 import re
-import time
 
 import harness
 import replicated_nodes
@@ -26,11 +24,7 @@ LATER = ["env", "FAIRLEAD_FAILPOINTS=plant.later_format=error"]
 
 def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--keep", help="leave everything in this folder")
-    options = parser.parse_args()
-    print(f"--seed {options.seed} makes the same dice", flush=True)
-    dice = random.Random(options.seed)
+    options, dice = harness.with_dice(parser)
     with harness.sandbox("replicated_upgrade", options.keep) as box:
         working = load(box, options.seed, lambda ports: replicated_nodes.trio(box, ports, settings=replicated_nodes.LAN))
         whole = working.nodes

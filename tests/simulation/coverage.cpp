@@ -21,6 +21,7 @@ constexpr std::string_view happenings[] = {
     "changes of nodes refused",
     "checkpoints handed on",
     "commits",
+    "comparisons of states that an operator asks for",
     "completed",
     "confirmed rounds",
     "copies of the state put in place",

@@ -167,7 +167,8 @@ std::optional<error> check_request(const v1::ShardNodesRequest& what) {
   if (what.verb() == v1::ShardNodesRequest::SHOW) return std::nullopt;
   if (!v1::ShardNodesRequest::Verb_IsValid(what.verb()))
     return invalid("the request names no change of the nodes", "use a client of the node's release");
-  if (what.verb() != v1::ShardNodesRequest::UPGRADE && !core::valid_agent_name(what.node().name()))
+  const bool is_of_all = what.verb() == v1::ShardNodesRequest::UPGRADE || what.verb() == v1::ShardNodesRequest::COMPARE;
+  if (!is_of_all && !core::valid_agent_name(what.node().name()))
     return invalid("the request names no node", "fairlead cluster status lists the nodes that hold a shard");
   if (what.node().address().size() > max_name_bytes || what.cluster().size() > max_name_bytes)
     return invalid("the address or the cluster of the node is too long", "use a client of the node's release");

@@ -39,6 +39,7 @@ status replica_watch::look(const v1::ReplicationStatus& seen) {
   next_look_ = time_.steady() + period;
   // A former leader's Scheduler, about to be stopped, knows nothing.
   if (seen.role() != "leader") return nothing{};
+  tell_damage(seen);
   std::map<std::string, std::string> lacking;
   for (const auto& one : seen.others())
     if (auto why = lack_of(one); !why.empty()) lacking.emplace(one.node(), std::move(why));
@@ -53,6 +54,24 @@ status replica_watch::look(const v1::ReplicationStatus& seen) {
   std::erase_if(lacking, [&](const auto& one) { return time_.steady() - since_.at(one.first) < after_; });
   if (lacking.empty()) return nothing{};
   return tell(seen, lacking);
+}
+
+void replica_watch::tell_damage(const v1::ReplicationStatus& seen) {
+  auto& counts = batches_.counts();
+  auto told_ms = counts.damage_told_unix_ms();
+  for (const auto& one : seen.damages()) {
+    if (one.at_unix_ms() <= counts.damage_told_unix_ms()) continue;
+    told_ms = std::max(told_ms, one.at_unix_ms());
+    v1::AlertRecord draft;
+    draft.set_kind(v1::ALERT_KIND_STORE_DAMAGED);
+    draft.set_sentence("node " + one.node() + ": its store was damaged at " + format_utc(one.at_unix_ms()) +
+                       " or before, and it got another one from the other nodes");
+    draft.set_remedy(
+        "look for errors of the disk on that node, and replace it if there are some; what was damaged is in the folder set-aside");
+    log_.on_note(note_level::warning, "scheduler", draft.sentence());
+    alerts_.raise(std::move(draft), batches_.page());
+  }
+  if (told_ms != counts.damage_told_unix_ms()) counts.set_damage_told_unix_ms(told_ms);
 }
 
 status replica_watch::resolve() {

@@ -1,5 +1,6 @@
 #pragma once
-// Keeps the alert that says which other nodes of a replicated shard have been away, or behind, for a while. One thread.
+// Keeps the alert that says which other nodes of a replicated shard have been away, or behind, for a while, and raises one for each store that was
+// damaged. One thread.
 
 #include <cstdint>
 #include <map>
@@ -28,6 +29,7 @@ class replica_watch {
   status look(const v1::ReplicationStatus& seen);
 
  private:
+  void tell_damage(const v1::ReplicationStatus& seen);
   status resolve();
   status tell(const v1::ReplicationStatus& seen, const std::map<std::string, std::string>& lacking);
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "actors/core/cluster/state_comparison.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/node/journal_text.hpp"
@@ -39,6 +40,47 @@ void write_replica(json_writer& out, const v1::ReplicaStatus& one, const v1::Sta
 
 }  // namespace
 
+std::string names_of(const std::vector<std::string>& nodes) {
+  std::string out;
+  for (const auto& one : nodes) out += (out.empty() ? "" : ", ") + printable(one);
+  return out;
+}
+
+void write_comparison(json_writer& out, const v1::ReplicationStatus& of) {
+  if (!of.has_comparison()) {
+    out.null();
+    return;
+  }
+  const auto& what = of.comparison();
+  out.begin_object().key("number").number(std::uint64_t{what.number()}).key("asked_at").moment(what.asked_at_unix_ms());
+  out.key("ended_at").moment(what.ended_at_unix_ms()).key("index").number(std::uint64_t{what.index()});
+  out.key("no_majority").boolean(what.no_majority()).key("nodes").begin_array();
+  for (const auto& one : what.replicas()) {
+    out.begin_object().key("node").string(one.node()).key("answered").boolean(one.answered());
+    out.key("differs").boolean(one.differs()).end_object();
+  }
+  out.end_array().end_object();
+}
+
+std::string comparison_text(const v1::ShardStatus& shard) {
+  const auto& what = shard.replication().comparison();
+  if (what.ended_at_unix_ms() == 0) return "";
+  std::vector<std::string> same, unknown;
+  std::string differ;
+  for (const auto& one : what.replicas()) {
+    if (one.differs())
+      differ += "Shard " + std::to_string(shard.shard()) + ": node " + printable(one.node()) + ": " +
+                core::difference_of(what, one.replica()) + ".\n";
+    else
+      (one.answered() ? same : unknown).push_back(one.node());
+  }
+  auto out = "Shard " + std::to_string(shard.shard()) + ": " + (same.empty() ? "no node" : names_of(same)) +
+             (same.size() == 1 ? " has told its state" : " have the same state") + ", as of entry " + std::to_string(what.index()) + ", " +
+             time_text(what.ended_at_unix_ms()) + ".";
+  if (!unknown.empty()) out += " Not compared: " + names_of(unknown) + ".";
+  return out + "\n" + differ;
+}
+
 std::string cluster_json(const v1::StatusReply& reply) {
   json_writer out;
   out.begin_object().key("cluster").string(reply.cluster()).key("node").string(reply.node()).key("shards").begin_array();
@@ -68,6 +110,8 @@ std::string cluster_json(const v1::StatusReply& reply) {
     out.key("shown_index").number(std::uint64_t{known.shown_index()});
     out.key("contact_ms_ago").number(std::int64_t{known.contact_ms_ago()});
     out.key("clock_ahead_ms").number(std::int64_t{known.clock_ahead_ms()}).key("trouble").string(known.trouble());
+    out.key("comparison");
+    write_comparison(out, known);
     out.key("replicas").begin_array();
     for (const auto& one : known.others()) write_replica(out, one, reply);
     out.end_array().end_object().end_object();
@@ -181,6 +225,7 @@ std::string cluster_text(const v1::StatusReply& reply) {
     const auto& known = shard.replication();
     if (!shard.aside().empty() && known.trouble().empty())
       out += aside_of("Shard " + std::to_string(shard.shard()), reply.node(), shard.aside()) + "\n";
+    out += comparison_text(shard);
     const auto number = std::to_string(shard.shard());
     if (known.role() != "leader") continue;
     any = true;
@@ -208,6 +253,7 @@ void add_cluster_commands(CLI::App& app, cli_context& context) {
     run_request(
         context, [](client& to) { return to.status_of_node({}); }, cluster_json, cluster_text);
   });
+  add_compare_command(*group, context);
   add_recover_command(*group, context);
   add_member_commands(*group, context);
 }

@@ -12,6 +12,7 @@
 #include "actors/core/cluster/shard_nodes.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
+#include "app/cli/node/cluster.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/problems.hpp"
 #include "app/cli/words.hpp"
@@ -35,12 +36,6 @@ struct shard_line {
   std::uint32_t shard = 0;
   std::vector<std::string> nodes;
 };
-
-std::string names_of(const std::vector<std::string>& all) {
-  std::string out;
-  for (const auto& one : all) out += (out.empty() ? "" : ", ") + printable(one);
-  return out;
-}
 
 void tell(cli_context& context, const std::string& node, const char* state, const std::vector<shard_line>& shards,
           const std::string& then) {

@@ -182,5 +182,36 @@ TEST(replication_status, of_a_shard_that_has_not_begun_names_the_nodes_that_hold
   EXPECT_EQ(told.contact_ms_ago(), -1);
 }
 
+TEST(replication_status, a_replica_whose_state_is_another_is_in_trouble_and_counts_as_lost) {
+  auto facts = led();
+  auto& last = facts.comparison.emplace();
+  last.set_number(3);
+  last.set_ended_at_unix_ms(1);
+  for (const auto id : {11, 12, 13}) {
+    auto& one = *last.add_replicas();
+    one.set_replica(static_cast<std::uint64_t>(id));
+    one.set_answered(true);
+    one.set_differs(id == 13);
+  }
+  const auto told = describe_replication(facts);
+  EXPECT_EQ(told.comparison().number(), 3U);
+  EXPECT_EQ(told.others(0).trouble(), "");
+  EXPECT_EQ(told.others(1).trouble(), "its state is not that of the other nodes");
+  EXPECT_EQ(told.may_lose(), 0U);
+  facts.view->others[1].id = facts.ids["n3"] = 23;
+  facts.view->members = {{11, 12, 23}, {}};
+  EXPECT_EQ(describe_replication(facts).others(1).trouble(), "") << "it has another store since";
+}
+
+TEST(replication_status, names_the_nodes_whose_stores_were_damaged) {
+  auto facts = led();
+  EXPECT_EQ(describe_replication(facts).damages_size(), 0);
+  facts.damaged["n2"] = 77;
+  const auto told = describe_replication(facts);
+  ASSERT_EQ(told.damages_size(), 1);
+  EXPECT_EQ(told.damages(0).node(), "n2");
+  EXPECT_EQ(told.damages(0).at_unix_ms(), 77);
+}
+
 }  // namespace
 }  // namespace fairlead

@@ -27,7 +27,10 @@ v1::ShardStatus leading_replica() {
   v1::ShardStatus out;
   out.mutable_store()->set_used_bytes(2'000);
   out.mutable_store()->set_max_bytes(10'000);
-  out.mutable_store()->mutable_journal()->set_groups(3);
+  auto& journal = *out.mutable_store()->mutable_journal();
+  journal.set_groups(3);
+  journal.set_most_segments(16);
+  journal.set_kept_by_shard(1);
   auto& own = *out.mutable_replication();
   own.set_role("leader");
   own.set_leader("n1");
@@ -37,6 +40,8 @@ v1::ShardStatus leading_replica() {
   own.set_contact_ms_ago(20);
   own.set_clock_ahead_ms(-250);
   own.set_may_lose(1);
+  own.set_format(1);
+  own.mutable_comparison()->set_ended_at_unix_ms(testing::world_now_ms - 90'000);
   auto& late = *own.add_others();
   late.set_node("n2");
   late.set_behind_entries(10);
@@ -151,6 +156,8 @@ TEST(metrics_text, of_a_leader_has_each_replica_beside_the_shard) {
   EXPECT_EQ(page.at("fairlead_replica_contact_seconds{shard=\"0\"}"), 0.02);
   EXPECT_EQ(page.at("fairlead_replica_clock_ahead_seconds{shard=\"0\"}"), -0.25);
   EXPECT_EQ(page.at("fairlead_replica_may_lose_nodes{shard=\"0\"}"), 1);
+  EXPECT_EQ(page.at("fairlead_replica_format{shard=\"0\"}"), 1);
+  EXPECT_EQ(page.at("fairlead_replica_compared_seconds{shard=\"0\"}"), 90);
   EXPECT_EQ(page.at("fairlead_replica_behind_entries{shard=\"0\",peer=\"n2\"}"), 10);
   EXPECT_EQ(page.at("fairlead_replica_behind_bytes{shard=\"0\",peer=\"n2\"}"), 4'096);
   EXPECT_EQ(page.at("fairlead_replica_behind_seconds{shard=\"0\",peer=\"n2\"}"), 1.5);
@@ -172,6 +179,8 @@ TEST(metrics_text, of_a_follower_has_its_own_replica_and_store_and_nothing_that_
   EXPECT_EQ(page.at("fairlead_replica_knows_leader{shard=\"0\"}"), 1);
   EXPECT_EQ(page.at("fairlead_store_used_bytes{shard=\"0\"}"), 2'000);
   EXPECT_EQ(page.at("fairlead_journal_groups_total"), 3);
+  EXPECT_EQ(page.at("fairlead_journal_most_segments"), 16);
+  EXPECT_EQ(page.at("fairlead_journal_kept_by_shard{shard=\"1\"}"), 1);
   EXPECT_FALSE(page.has("fairlead_replica_contact_seconds{shard=\"0\"}"));
   EXPECT_FALSE(page.has("fairlead_shard_up{shard=\"0\"}"));
   EXPECT_EQ(page.count("fairlead_tasks{"), 0U);

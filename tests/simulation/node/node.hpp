@@ -94,6 +94,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   std::uint32_t known_format() const { return known_format_; }
   /// Another release, from the next process on.
   void run_release(std::uint32_t format);
+  void change_state(const std::string& row) { store_.change_state(row); }
   /// As the leader it writes what only a release with that format knows.
   void write_news(const store::batch& what);
   /// The leader's lead goes to another.

@@ -5,6 +5,7 @@
 
 #include "messages/lineage.hpp"
 #include "messages/replica.pb.h"
+#include "store/journaled/run.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
 #include "tests/simulation/world/world.hpp"
@@ -119,6 +120,12 @@ void simulated_store::judge_time() {
                   "shard time went on by " + std::to_string(now_ms - stamp_ms_) + " ms in " + std::to_string(passed_ms) + " ms");
   stamp_ms_ = now_ms;
   stamp_at_ms_ = at_ms;
+}
+
+void simulated_store::change_state(const std::string& row) {
+  fairlead::store::batch out;
+  out.put(fairlead::store::table::meta, fairlead::store::keys::meta(row), "changed");
+  if (auto done = tables_.apply(fairlead::store::run::of(out)->operations()); !done) world::broken("store_check", done.failure().sentence);
 }
 
 status simulated_store::apply() {

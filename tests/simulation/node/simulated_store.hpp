@@ -73,6 +73,9 @@ class simulated_store final : public store::store {
   /// The n-th operation of the disk from now fails, and nobody knows how much of it was done; 0: none does.
   void fail_after(std::uint64_t operations) { disk_->fail_after(operations); }
 
+  /// A row that the log does not have comes to the tables.
+  void change_state(const std::string& row);
+
   /// A planted fault: a copy that is installed keeps the identity that it came with.
   void keep_copied_identity() { below_.keeps_identity = true; }
 

@@ -5,6 +5,8 @@
 
 #include "actors/core/raft/member_plan.hpp"
 #include "actors/replication/wire.hpp"
+#include "store/check/state_hash.hpp"
+#include "store/keys.hpp"
 
 namespace fairlead::simulation {
 
@@ -31,7 +33,7 @@ std::size_t draw_replicas(world& in) {
     settings.concerns &= ~(1ULL << static_cast<unsigned>(concern::restores));
   // What concerns archives and copies of the state comes seldom, and only where few entries are kept.
   constexpr failpoint_id seldom[] = {failpoint_id::archive_chosen, failpoint_id::archive_copied, failpoint_id::archiver_lost,
-                                     failpoint_id::copy_unplaced, failpoint_id::copy_placed};
+                                     failpoint_id::copy_unplaced,  failpoint_id::copy_placed,    failpoint_id::copy_placed};
   if (kept_bytes(in) != 0 && settings.seed % 10 != 0) in.favour(seldom[settings.seed / 10 % std::size(seldom)]);
   if (kept_bytes(in) == 0) settings.concerns &= ~(1ULL << static_cast<unsigned>(concern::archives));
   for (const auto off : {concern::clock_falls, concern::clock_jumps, concern::far_clocks, concern::wrong_clocks, concern::full_stores,
@@ -53,7 +55,8 @@ home::home(world& in, network& net, agents& staff, checker& judge, host_clock& t
       replicas_(replicas),
       begins_with_(replicas == 5 && in.replicas.chance(600) ? in.replicas.chance(300) ? 1 : 3 : replicas),
       keep_bytes_(replicas > 1 ? kept_bytes(in) : 0),
-      upgrades_(in, *this, nodes_) {
+      upgrades_(in, *this, nodes_),
+      comparisons_(in, *this, nodes_) {
   for (std::size_t place = 0; place < replicas_; ++place) ids_.push_back(place + 1);
   for (std::size_t place = 0; place < replicas_; ++place) {
     auto* its = &time_;
@@ -211,11 +214,13 @@ void home::shown(node& which) {
 bool home::settled() const {
   if (!replicated()) return alone().settled();
   if (!serves() || !leader()->settled()) return false;
-  // Its nodes are back, and the alert that says they are not goes.
-  if (reads().read()->get_progress().shard.replica_alert() != 0 || !all_vote()) return false;
-  if (!changes_.empty() || !upgrades_.settled()) return false;
-  return std::all_of(nodes_.begin(), nodes_.end(),
-                     [this](const auto& one) { return !is_wanted(*one) || (one->up() && one->store().sequence() == committed_); });
+  // Its nodes are back, and the alert that says they are not goes, unless it says that nobody knows whose state is right.
+  if ((reads().read()->get_progress().shard.replica_alert() != 0 && !comparisons_.is_undecided()) || !all_vote()) return false;
+  if (!changes_.empty() || !upgrades_.settled() || !comparisons_.settled()) return false;
+  const auto shown = leader()->store().own().shown_index();
+  return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& one) {
+    return !is_wanted(*one) || (one->up() && one->store().sequence() == committed_ && one->store().own().shown_index() == shown);
+  });
 }
 
 void home::judge_end() {
@@ -223,19 +228,18 @@ void home::judge_end() {
   // What moves to archives does so on each of them by then.
   for (const auto& one : nodes_)
     if (auto applied = one->store().own().apply_all(); !applied) world::broken("store_check", applied.failure().sentence);
-  const auto whole = [](node& of) {
+  const auto whole = [this](node& of) {
     std::map<std::string, std::string> out;
     const auto view = of.reads().read();
     for (std::size_t table = 0; table < store::table_count; ++table) {
-      if (static_cast<store::table>(table) == store::table::meta) continue;
+      const bool is_meta = static_cast<store::table>(table) == store::table::meta;
       const auto read = view->scan_all(static_cast<store::table>(table), [&](std::string_view key, std::optional<std::string_view> value) {
-        out[std::to_string(table) + "/" + std::string{key}] = value.value_or("?");
+        if (is_meta && (store::is_of_one_copy(key) || comparisons_.leaves_out(key))) return true;
+        out[store::keys::describe(static_cast<store::table>(table), key)] = value.value_or("?");
         return true;
       });
       if (!read.ok()) world::broken("store_check", "the store of " + of.name() + " cannot be read: " + read.failure().sentence);
     }
-    out["shard"] = view->get_progress().shard.SerializeAsString();
-    out["news"] = upgrades::news_in(*view);
     return out;
   };
   judge_nodes();
@@ -350,17 +354,10 @@ void home::begin(std::int64_t until_us) {
   const auto strikes = luck.below(12);
   for (std::uint64_t i = 0; i < strikes; ++i) world_.after(luck.between(0, until_us), [this] { strike(); });
   upgrades_.begin(until_us);
+  comparisons_.begin(until_us);
   if (begins_with_ == replicas_) return;
   const auto changes = luck.below(7);
   for (std::uint64_t i = 0; i < changes; ++i) world_.after(luck.between(0, until_us), [this] { change_nodes(false); });
-}
-
-void home::fall_out(std::int64_t for_ms) {
-  for (auto& one : nodes_)
-    if (one->up()) one->die();
-  for (auto& one : clocks_) one->jump(for_ms);
-  time_.jump(for_ms);
-  world_.note_clock_setting();
 }
 
 std::int64_t home::awake_from_us() const {
@@ -374,6 +371,7 @@ void home::heal() {
   if (!replicated()) return;
   for (auto& one : nodes_) one->decline(false);
   upgrades_.heal();
+  comparisons_.heal();
   world_.after(world_.replicas.between(1, 4) * second, [this] { drain_one(); });
 }
 

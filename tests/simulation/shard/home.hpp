@@ -18,6 +18,7 @@
 #include "actors/protocol/confirm.hpp"
 #include "actors/replication/wire.hpp"
 #include "tests/simulation/node/node.hpp"
+#include "tests/simulation/shard/comparisons.hpp"
 #include "tests/simulation/shard/upgrades.hpp"
 #include "tests/simulation/world/link.hpp"
 
@@ -115,6 +116,9 @@ class home final : public agents::shard {
   const std::string& name_of(std::size_t place) const { return nodes_[place]->name(); }
   const v1::Lineage& lineage() const { return lineage_; }
   upgrades& of_upgrades() { return upgrades_; }
+  bool can_lose(const node& which) const;
+  /// What a node says whose state is not that of the others, or not what was written.
+  void said_damaged(node& which, const error& why);
   node* leader() const;
   /// Whoever somebody takes for the leader that does not know better; null: nobody is.
   node* asked() const;
@@ -165,7 +169,6 @@ class home final : public agents::shard {
   void introduce(const node& from, std::size_t to, Message what);
   bool all_follow() const;
   bool all_vote() const;
-  bool can_lose(const node& which) const;
   bool lose_disk(node& which);
   void damage(node& which);
   void ask_to_rebuild(node& which);
@@ -193,6 +196,7 @@ class home final : public agents::shard {
   std::vector<raft::replica_id> ids_;         // by place: its replica, which is another one after its disk was lost
   std::vector<std::unique_ptr<link>> links_;  // between them
   upgrades upgrades_;
+  comparisons comparisons_;
   newest reads_{*this};
   v1::Lineage lineage_ = first_of_simulated();
   bool recovered_ = false;

@@ -133,6 +133,21 @@ void home::damage(node& which) {
   ask_to_rebuild(which);
 }
 
+void home::fall_out(std::int64_t for_ms) {
+  for (auto& one : nodes_)
+    if (one->up()) one->die();
+  for (auto& one : clocks_) one->jump(for_ms);
+  time_.jump(for_ms);
+  world_.note_clock_setting();
+}
+
+void home::said_damaged(node& which, const error& why) {
+  if (!comparisons_.found(which, why)) return;
+  world_.after(0, [this, &which, life = which.life()] {
+    if (which.up() && which.life() == life) damage(which);
+  });
+}
+
 void home::ask_to_rebuild(node& which) {
   world_.after(ask_again_us, [this, &which] {
     // It has lost its disk, or another fate has come over it, and it has begun anew.

@@ -12,6 +12,8 @@ namespace fairlead::simulation {
 namespace {
 
 constexpr auto look_every_us = 200 * millisecond;
+// Little, so that a state takes several ticks.
+constexpr std::size_t bytes_a_tick = 4'000;
 
 std::function<std::int64_t()> boot_of(const host_clock& of) {
   return [&of] { return to_unix_ms(of.steady()); };
@@ -48,6 +50,10 @@ void node::member::begin() {
   taker_.emplace(copy_taker::world{&consensus(), &own, node_.archives_.get(), boot_ms, send, note, [](const error& why) {
                                      throw rule_broken{"fatal", "a copy cannot be installed: " + why.sentence, false};
                                    }});
+  comparer_.emplace(state_comparer::world{&consensus(), &own, node_.shard_, boot_ms, [this] { return node_.clock_.now_ms(); }, send, note,
+                                          [this](raft::replica_id id) { return seat_.name_of(id); },
+                                          [this] { return seat_.is_comparison_wanted(); },
+                                          [this](const error& why) { node_.home_.said_damaged(node_, why); }, bytes_a_tick});
   node_.world_.after(node_.world_.replicas.between(1, 50) * millisecond, node_.of_this_process([this] { tick(); }));
   node_.world_.after(look_every_us, node_.of_this_process([this] { look(); }));
 }
@@ -59,6 +65,7 @@ void node::member::tick() {
     check(service_.tick());
     giver_->tick();
     taker_->tick();
+    comparer_->tick();
     turn();
   });
 }
@@ -214,6 +221,7 @@ void node::member::take(const v1::ReplicaCopy& what) {
   put([this, what] {
     if (seat_.others().node_of(what.from()).empty()) return;
     if (what.has_archive_part()) node_.world_.count("parts of archives that came with a copy");
+    if (what.has_state()) return comparer_->take(what);
     auto changed = what;
     if (node_.world_.settings.planted.skip_archives && what.has_archives()) changed.mutable_archives()->clear_all();
     copy_taker::is_for_taker(what) ? taker_->take(changed) : giver_->asked(what);

@@ -10,10 +10,11 @@
 #include <optional>
 #include <set>
 
-#include "actors/replication/copy_giver.hpp"
-#include "actors/replication/copy_taker.hpp"
+#include "actors/replication/copies/copy_giver.hpp"
+#include "actors/replication/copies/copy_taker.hpp"
 #include "actors/replication/seat.hpp"
 #include "actors/replication/service.hpp"
+#include "actors/replication/state_comparer.hpp"
 #include "tests/simulation/node/node.hpp"
 
 namespace fairlead::simulation {
@@ -75,6 +76,7 @@ class node::member final : public service_port {
   std::uint64_t copies_ = 0;
   std::optional<copy_giver> giver_;
   std::optional<copy_taker> taker_;
+  std::optional<state_comparer> comparer_;
   replica_service service_{*this};
 };
 

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "store/keys.hpp"
+#include "store/lmdb/archive.hpp"
 #include "tests/store/any_store.hpp"
 #include "tests/store/tables_around.hpp"
 

@@ -163,5 +163,32 @@ TEST_F(replica_watch_test, who_leads_no_longer_knows_nothing_of_the_others) {
   EXPECT_EQ(alert(), number);
 }
 
+TEST_F(replica_watch_test, each_store_that_was_damaged_has_one_alert_whoever_leads) {
+  const auto damaged = [&](const std::string& node, std::int64_t at_ms) {
+    auto* const line = seen.add_damages();
+    line->set_node(node);
+    line->set_at_unix_ms(at_ms);
+  };
+  const auto alerts_there = [&] {
+    std::vector<std::string> out;
+    const auto rows = store.read();
+    for (std::uint64_t number = 1;; ++number) {
+      const auto found = store::load_alert(*rows, number);
+      if (!found.ok() || !*found) return out;
+      if ((*found)->kind() == v1::ALERT_KIND_STORE_DAMAGED) out.push_back((*found)->sentence().substr(0, 30));
+    }
+  };
+  damaged("n3", 5'000);
+  damaged("n2", 4'000);
+  look_for(watch, a_minute);
+  EXPECT_EQ(alerts_there(), (std::vector<std::string>{"node n3: its store was damaged", "node n2: its store was damaged"}));
+  replica_watch next{batches, alerts, log, time, a_minute};
+  look_for(next, a_minute);
+  EXPECT_EQ(alerts_there().size(), 2U) << "they are told already";
+  seen.mutable_damages(1)->set_at_unix_ms(5'001);
+  look(next);
+  EXPECT_EQ(alerts_there().size(), 3U) << "once more";
+}
+
 }  // namespace
 }  // namespace fairlead::testing

@@ -156,5 +156,37 @@ TEST(cluster_status, as_json_has_the_leader_and_each_replica) {
   EXPECT_EQ(known["replicas"][1]["heard_ms_ago"], 15);
 }
 
+TEST(cluster_status, says_what_came_of_the_last_comparison_of_states) {
+  auto reply = led_by_n1();
+  auto& known = *reply.mutable_shards(0)->mutable_replication();
+  EXPECT_TRUE(nlohmann::json::parse(cluster_json(reply))["shards"][0]["replication"]["comparison"].is_null());
+  auto& last = *known.mutable_comparison();
+  last.set_number(2);
+  last.set_asked_at_unix_ms(1'700'000'000'000);
+  EXPECT_EQ(comparison_text(reply.shards(0)), "") << "it goes on";
+  EXPECT_TRUE(nlohmann::json::parse(cluster_json(reply))["shards"][0]["replication"]["comparison"]["ended_at"].is_null());
+  last.set_ended_at_unix_ms(1'700'000'001'000);
+  last.set_index(12);
+  for (const auto* node : {"n1", "n2", "n3"}) {
+    auto& one = *last.add_replicas();
+    one.set_node(node);
+    one.set_replica(static_cast<std::uint64_t>(node[1] - '0'));
+    one.set_answered(true);
+  }
+  const auto begins = [&](const std::string& text) { return comparison_text(reply.shards(0)).starts_with(text); };
+  EXPECT_TRUE(begins("Shard 0: n1, n2, n3 have the same state, as of entry 12, ")) << comparison_text(reply.shards(0));
+  EXPECT_TRUE(has(cluster_text(reply), comparison_text(reply.shards(0)))) << cluster_text(reply);
+  last.mutable_replicas(2)->set_differs(true);
+  EXPECT_TRUE(begins("Shard 0: n1, n2 have the same state, as of entry 12, ")) << comparison_text(reply.shards(0));
+  EXPECT_TRUE(has(comparison_text(reply.shards(0)), "\nShard 0: node n3: its state is not that of the other nodes.\n"));
+  last.mutable_replicas(1)->set_answered(false);
+  EXPECT_TRUE(begins("Shard 0: n1 has told its state, as of entry 12, ")) << comparison_text(reply.shards(0));
+  EXPECT_TRUE(has(comparison_text(reply.shards(0)), ". Not compared: n2.\n")) << comparison_text(reply.shards(0));
+  const auto json = nlohmann::json::parse(cluster_json(reply))["shards"][0]["replication"]["comparison"];
+  EXPECT_EQ(json["index"], 12);
+  EXPECT_EQ(json["no_majority"], false);
+  EXPECT_EQ(json["nodes"][2], (nlohmann::json{{"node", "n3"}, {"answered", true}, {"differs", true}}));
+}
+
 }  // namespace
 }  // namespace fairlead::app

@@ -6,12 +6,12 @@
 #include <deque>
 #include <optional>
 
-#include "actors/replication/copy_giver.hpp"
-#include "actors/replication/copy_taker.hpp"
+#include "actors/replication/copies/copy_giver.hpp"
+#include "actors/replication/copies/copy_taker.hpp"
 #include "store/keys.hpp"
 #include "store/memory/memory_archive.hpp"
 #include "store/rows/task_rows.hpp"
-#include "tests/actors/replication/copy_world.hpp"
+#include "tests/actors/replication/copies/copy_world.hpp"
 
 namespace fairlead {
 namespace {

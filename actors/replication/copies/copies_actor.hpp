@@ -1,10 +1,10 @@
 #pragma once
 // Gives copies of a shard's state to replicas that lack too many entries, and takes them, on a thread of its own: making a copy, and looking at one,
-// takes as long as reading all of it.
+// takes as long as reading all of it. It compares the state here with that of the others, too.
 
 #include "actors/protocol/handles.hpp"
 #include "actors/protocol/ports.hpp"
-#include "actors/replication/copy_giver.hpp"
+#include "actors/replication/copies/copy_giver.hpp"
 #include "actors/replication/seat.hpp"
 #include "actors/supervision/supervised.hpp"
 #include "store/lmdb/archive.hpp"
@@ -17,6 +17,7 @@ struct copies_setup {
   observer* log = nullptr;
   replica_actor replica;  // passes on what goes to other replicas
   fatal_handler on_fatal;
+  fatal_handler on_damage;          // of the store; null: nobody acts on it
   std::shared_ptr<copy_turn> turn;  // as of copy_giver::world
 };
 

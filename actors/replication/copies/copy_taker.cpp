@@ -1,4 +1,4 @@
-#include "actors/replication/copy_taker.hpp"
+#include "actors/replication/copies/copy_taker.hpp"
 
 #include <algorithm>
 #include <utility>

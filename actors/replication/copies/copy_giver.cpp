@@ -1,9 +1,9 @@
-#include "actors/replication/copy_giver.hpp"
+#include "actors/replication/copies/copy_giver.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "actors/replication/copy_taker.hpp"
+#include "actors/replication/copies/copy_taker.hpp"
 #include "store/failpoint.hpp"
 #include "store/journaled/chunk_hash.hpp"
 #include "store/keys.hpp"

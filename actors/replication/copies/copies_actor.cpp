@@ -1,12 +1,13 @@
-#include "actors/replication/copies_actor.hpp"
+#include "actors/replication/copies/copies_actor.hpp"
 
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include "actors/replication/copy_giver.hpp"
-#include "actors/replication/copy_taker.hpp"
+#include "actors/replication/copies/copy_giver.hpp"
+#include "actors/replication/copies/copy_taker.hpp"
+#include "actors/replication/state_comparer.hpp"
 #include "actors/supervision/guardian.hpp"
 #include "messages/ids.hpp"
 
@@ -25,10 +26,12 @@ class copies {
     if (!begun()) return;
     giver_->tick();
     taker_->tick();
+    comparer_->tick();
   }
 
   void take(const v1::ReplicaCopy& what) {
     if (!begun()) return;
+    if (what.has_state()) return comparer_->take(what);
     copy_taker::is_for_taker(what) ? taker_->take(what) : giver_->asked(what);
   }
 
@@ -48,13 +51,20 @@ class copies {
                                      [] { return make_uuid_v7(now_unix_ms()); }, send, note,
                                      [seat = setup_.seat](raft::replica_id id) { return seat->name_of(id); }, setup_.turn});
     taker_.emplace(copy_taker::world{it, &own, setup_.archives.get(), boot_ms, send, note, setup_.on_fatal});
+    const auto on_damage = [this](const error& why) { setup_.on_damage ? setup_.on_damage(why) : note_of(why); };
+    comparer_.emplace(state_comparer::world{it, &own, setup_.seat->settings().shard, boot_ms, [] { return now_unix_ms(); }, send, note,
+                                            [seat = setup_.seat](raft::replica_id id) { return seat->name_of(id); },
+                                            [seat = setup_.seat] { return seat->is_comparison_wanted(); }, on_damage});
     return true;
   }
+
+  void note_of(const error& why) { setup_.log->on_note(note_level::error, "replica", why.sentence); }
 
   supervised_pointer<copies_actor> self_;
   copies_setup setup_;
   std::optional<copy_giver> giver_;
   std::optional<copy_taker> taker_;
+  std::optional<state_comparer> comparer_;
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
-#include "tests/actors/replication/copy_world.hpp"
+#include "tests/actors/replication/copies/copy_world.hpp"
 
 namespace fairlead {
 namespace {

@@ -1,0 +1,53 @@
+#pragma once
+// Replicas of a shard compare their states, by themselves and when an operator asks. In some runs the state of one becomes another than the log says, as
+// by a bug or a disk that forgets: its node says that its store is damaged, and gets a new one.
+//
+// Rule states_compared: a store is said to differ although no state has become another.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "messages/error.hpp"
+#include "store/store.hpp"
+#include "tests/simulation/world/world.hpp"
+
+namespace fairlead::simulation {
+
+class home;
+class node;
+
+class comparisons {
+ public:
+  /// `nodes` are those of `of`, and come later.
+  comparisons(world& in, home& of, const std::vector<std::unique_ptr<node>>& nodes);
+
+  void begin(std::int64_t until_us);
+  /// From now on a state that is another is to be found.
+  void heal();
+  bool settled() const;
+  /// Of two nodes nobody can tell which one is right.
+  bool is_undecided() const;
+  /// The node says that its store is damaged. True: its process is to end.
+  bool found(const node& which, const error& why) const;
+  /// The row by which states differ, while nobody can tell which one is right.
+  bool leaves_out(std::string_view meta_key) const;
+  /// The state that has become another, where it has.
+  static std::string drift_in(const store::snapshot& view);
+
+ private:
+  void ask(int tries);
+  void ask_on();
+  void drift();
+  bool differs() const;
+
+  world& world_;
+  home& home_;
+  const std::vector<std::unique_ptr<node>>& nodes_;
+  const bool drifts_;
+  bool has_drifted_ = false;
+  int asked_since_healed_ = 0;
+};
+
+}  // namespace fairlead::simulation
