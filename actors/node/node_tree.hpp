@@ -57,6 +57,8 @@ class node_tree {
     fatal_handler on_fatal;
     /// The store of a shard that other nodes hold, too, is not what it was. From any thread.
     fatal_handler on_damage;
+    /// The state of a shard here is not that of the majority of the nodes that hold it. From any thread, and may block for some seconds.
+    fatal_handler on_difference;
     /// A shard that other nodes hold, too, goes on elsewhere in that lineage. From any thread. May be empty.
     std::function<void(std::uint32_t shard, const v1::Lineage& latest)> on_outlived;
     /// Several nodes hold a shard that this node claims to hold alone. From any thread. May be empty.

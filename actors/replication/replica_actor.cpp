@@ -240,10 +240,12 @@ class replica_shell final : public service_port {
         changes_.push_back(std::move(one));
         continue;
       } else {
-        const auto late =
-            error{v1::ERROR_CODE_TIMED_OUT,
-                  "The majority of the nodes of shard " + std::to_string(seat_.settings().shard) + " has not answered in time.",
-                  "`fairlead cluster status` shows whether the change was made; the command can be repeated."};
+        const auto shard = "shard " + std::to_string(seat_.settings().shard);
+        const auto late = one.what.verb() == v1::ShardNodesRequest::COMPARE
+                              ? error{v1::ERROR_CODE_TIMED_OUT, "The comparison of the states of " + shard + " has not begun in time.",
+                                      "The node that leads may be busy with a copy of the state; run the command again."}
+                              : error{v1::ERROR_CODE_TIMED_OUT, "The majority of the nodes of " + shard + " has not answered in time.",
+                                      "`fairlead cluster status` shows whether the change was made; the command can be repeated."};
         *out.mutable_error() = (done.ok() ? late : done.failure()).to_proto();
       }
       one.promise.deliver(std::move(out));

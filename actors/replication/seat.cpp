@@ -226,16 +226,17 @@ result<std::optional<v1::ShardNodes>> replica_seat::change_nodes(const v1::Shard
   follow();
   auto what = asked;
   if (what.instead_of_damaged()) {
-    auto at_ms = to_unix_ms(wall_.now());
-    for (const auto& one : others_.nodes().nodes()) at_ms = std::max(at_ms, one.damaged_at_unix_ms() + 1);
-    what.mutable_node()->set_damaged_at_unix_ms(at_ms);
+    what.mutable_node()->set_damaged_at_unix_ms(std::max(to_unix_ms(wall_.now()), others_.nodes().damaged_at_unix_ms() + 1));
   }
   const auto& now = others_.nodes();
   const auto its = nodes_.find(what.node().name());
+  // A node that asks whether it may begin anew runs still.
+  const bool asks_first = what.instead_of_damaged() && what.only_ask();
+  const bool is_linked = its != nodes_.end() && its->second.present && !asks_first;
   const bool compares = what.verb() == v1::ShardNodesRequest::COMPARE;
   auto next = what.verb() == v1::ShardNodesRequest::UPGRADE ? upgraded()
               : compares                                    ? result<v1::ShardNodes>(now)
-                                                            : core::after_request(now, what, its != nodes_.end() && its->second.present);
+                                                            : core::after_request(now, what, is_linked);
   const bool is_so = next.ok() && next->version() == now.version() && now.version() != 0;
   // Also where it is led no longer: a leader that is to leave hands over at once.
   if (is_so && !compares && what.verb() != v1::ShardNodesRequest::SHOW) return std::optional{now};
@@ -247,7 +248,11 @@ result<std::optional<v1::ShardNodes>> replica_seat::change_nodes(const v1::Shard
   // What the node file says comes into the log first.
   if (now.version() == 0) return std::optional<v1::ShardNodes>{};
   if (!next) return next.failure();
-  if (compares && !is_compared(what.above())) return std::optional<v1::ShardNodes>{};
+  if (compares) {
+    bool has_begun = false;
+    if (auto can = compare_states(what.above(), view, has_begun); !can.ok()) return can.failure();
+    if (!has_begun) return std::optional<v1::ShardNodes>{};
+  }
   if (is_so) return std::optional{now};
   // It may come to count from here on, whatever becomes of the others.
   if (is_proposed(*next, view)) return std::optional<v1::ShardNodes>{};
@@ -261,11 +266,14 @@ result<std::optional<v1::ShardNodes>> replica_seat::change_nodes(const v1::Shard
 }
 
 /// A comparison above that number has begun; else one is to begin.
-bool replica_seat::is_compared(std::uint64_t above) {
+status replica_seat::compare_states(std::uint64_t above, const replica_view& now, bool& has_begun) {
+  if (now.others.empty())
+    return error{v1::ERROR_CODE_WRONG_STATE, "Shard " + std::to_string(options_.shard) + " is held by node " + options_.node + " alone.",
+                 "There is nothing to compare."};
   const auto last = store::comparison_in(*own_.read());
-  const bool has_begun = last && last->number() > above;
-  if (!has_begun) comparison_wanted_ = true;
-  return has_begun;
+  has_begun = last && last->number() > above;
+  if (!has_begun) wanted_comparison_ = above + 1;
+  return nothing{};
 }
 
 raft::known_nodes replica_seat::known_nodes(const replica_view& now) const {

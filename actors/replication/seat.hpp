@@ -59,8 +59,8 @@ class replica_seat {
   /// Has the request's change made: the list, once it counts. nullopt: not yet; ask again. Errors: those of core::after_request, and unavailable: this
   /// replica does not lead.
   result<std::optional<v1::ShardNodes>> change_nodes(const v1::ShardNodesRequest& asked);
-  /// Whether an operator has asked for a comparison of the replicas' states since the last call. From any thread.
-  bool is_comparison_wanted() { return comparison_wanted_.exchange(false); }
+  /// The comparison of the replicas' states that an operator wants: this or a later one. From any thread.
+  std::uint64_t wanted_comparison() const { return wanted_comparison_; }
   /// null: the shard has not begun here. From any thread.
   replica* consensus() const;
   /// The entry behind the last one is of a later release, and cannot be read. This replica says so until it has that entry.
@@ -86,7 +86,7 @@ class replica_seat {
   void upgrade_in_time(const replica_view& now);
   raft::known_nodes known_nodes(const replica_view& now) const;
   status can_rebuild(const v1::ShardNodesRequest& what, const replica_view& now) const;
-  bool is_compared(std::uint64_t above);
+  status compare_states(std::uint64_t above, const replica_view& now, bool& has_begun);
 
   fairlead::store::journaled_store& own_;
   options options_;
@@ -106,7 +106,7 @@ class replica_seat {
   std::uint32_t format_ = 1;                            // in which the shard is written: all nodes know it
   std::map<std::string, std::int64_t> damaged_;         // by node: when its store was damaged, as the list has it
   std::pair<std::string, raft::log_index> unreadable_;  // why, and the first entry that cannot be read
-  std::atomic<bool> comparison_wanted_{false};
+  std::atomic<std::uint64_t> wanted_comparison_{0};
   std::optional<std::int64_t> all_know_since_ms_;  // a later format than is written; as of boot_ms
   // What this leader has proposed last, and not seen yet.
   std::uint64_t proposed_nodes_ = 0;

@@ -33,45 +33,55 @@ void state_comparer::read_on() {
   const auto read = own_->reader->step(world_.bytes_a_tick);
   if (!read) {
     own_.reset();
-    return world_.on_damage(read.failure());
+    if (read.failure().code == v1::ERROR_CODE_CORRUPT) return world_.on_damage(read.failure());
+    return world_.note("its state is not compared: " + read.failure().sentence);
   }
   if (!*read) return;
   own_->hash = own_->reader->hash();
   own_->reader.reset();
 }
 
+v1::ReplicaCopy::State state_comparer::state_of_own(std::uint64_t number) const {
+  v1::ReplicaCopy::State out;
+  out.set_number(number);
+  if (!is_known(number)) return out;
+  out.set_index(own_->index);
+  out.set_low(own_->hash.low);
+  out.set_high(own_->hash.high);
+  out.set_copied_index(world_.own->copied_index());
+  return out;
+}
+
 // ---- as one that follows ----
 
 void state_comparer::answer(const replica_view& now, const v1::StateComparison& asked) {
-  const bool reads = own_ && own_->number == asked.number() && own_->reader;
-  if (now.leader == 0 || reads || world_.boot_ms() - answered_ms_ < answer_again_ms) return;
+  if (now.leader == 0 || reads(asked.number()) || world_.boot_ms() - answered_ms_ < answer_again_ms) return;
   answered_ms_ = world_.boot_ms();
   v1::ReplicaCopy out;
   out.set_shard(world_.shard);
   out.set_from(world_.of->settings().self);
   out.set_to(now.leader);
-  auto& state = *out.mutable_state();
-  state.set_number(asked.number());
-  if (is_known(asked.number())) {
-    state.set_index(own_->index);
-    state.set_low(own_->hash.low);
-    state.set_high(own_->hash.high);
-  }
+  *out.mutable_state() = state_of_own(asked.number());
   world_.send(std::move(out));
 }
 
 void state_comparer::look_at_verdict(const v1::StateComparison& what) {
-  if (what.number() == judged_) return;
-  judged_ = what.number();
   const auto self = world_.of->settings().self;
   // What it had then it may have lost with a restart, or replaced by a copy.
-  if (!is_known(what.number()) || own_->index != what.index() || world_.own->copied_index() > what.index()) return;
-  const auto why = core::difference_of(what, self);
-  if (why.empty() || what.no_majority()) return;
-  world_.on_damage(error{v1::ERROR_CODE_CORRUPT,
-                         "The store of shard " + std::to_string(world_.shard) +
-                             " has another state than those of the other nodes, as of entry " + std::to_string(what.index()) + ".",
-                         "Start the node again: it takes its state from the others."});
+  const bool is_it = is_known(what.number()) && own_->index == what.index() && world_.own->copied_index() <= what.index();
+  const bool differs = is_it && !what.no_majority() && !core::difference_of(what, self).empty();
+  if (std::exchange(judged_, what.number()) != what.number() && differs) {
+    std::int64_t before = 1;
+    for (const auto& one : what.replicas()) before += one.differs() && one.node() < world_.node_of(self) ? 1 : 0;
+    act_ms_ = world_.boot_ms() + before * act_one_by_one_ms;
+  }
+  if (!differs) act_ms_ = 0;
+  if (act_ms_ == 0 || world_.boot_ms() < act_ms_) return;
+  act_ms_ = world_.boot_ms() + act_again_ms;
+  world_.on_difference(error{v1::ERROR_CODE_CORRUPT,
+                             "The store of shard " + std::to_string(world_.shard) +
+                                 " has another state than those of the other nodes, as of entry " + std::to_string(what.index()) + ".",
+                             "Start the node again: it takes its state from the others."});
 }
 
 // ---- as the leader ----
@@ -80,27 +90,28 @@ void state_comparer::take(const v1::ReplicaCopy& what) { answers_[what.from()] =
 
 void state_comparer::lead(const replica_view& now, const std::optional<v1::StateComparison>& row) {
   if (std::exchange(epoch_, now.epoch) != now.epoch) {
-    leads_since_ms_ = world_.boot_ms();
+    leads_since_ms_ = waits_since_ms_ = world_.boot_ms();
     begun_ = ended_ = 0;
   }
+  const auto number = row ? row->number() : 0;
   if (row && core::in_progress(*row)) {
-    if (collects_.first != row->number()) {
-      collects_ = {row->number(), world_.boot_ms()};
-      std::erase_if(answers_, [&](const auto& one) { return one.second.number() != row->number(); });
-    }
-    const bool is_late = world_.boot_ms() - std::max(collects_.second, leads_since_ms_) > answers_within_ms;
-    if (ended_ != row->number() && (is_late || is_answered(now))) end(now, *row);
+    if (std::exchange(collects_, number) != number) std::erase_if(answers_, [&](const auto& one) { return one.second.number() != number; });
+    if (reads(number)) waits_since_ms_ = world_.boot_ms();
+    const bool is_late = world_.boot_ms() - waits_since_ms_ > answers_within_ms;
+    if (ended_ != number && !reads(number) && (is_late || is_answered(now))) end(now, *row);
     return;
   }
-  const auto number = row ? row->number() : 0;
   if (now.others.empty() || begun_ > number) return;
-  if (world_.is_wanted() || core::is_due(row, world_.wall_unix_ms(), world_.boot_ms() - leads_since_ms_)) begin(row);
+  const bool is_wanted = world_.wanted() > number;
+  if (is_wanted || core::is_due(row, world_.wall_unix_ms(), world_.boot_ms() - leads_since_ms_)) begin(row);
 }
 
 void state_comparer::begin(const std::optional<v1::StateComparison>& last) {
-  v1::StateComparison next;
-  next.set_number((last ? last->number() : 0) + 1);
+  // What came of the last one stays until this one has ended.
+  auto next = last.value_or(v1::StateComparison{});
+  next.set_number(next.number() + 1);
   next.set_asked_at_unix_ms(world_.wall_unix_ms());
+  next.clear_ended_at_unix_ms();
   store::batch row;
   store::put_comparison(row, next);
   if (world_.of->propose_rows(row)) begun_ = next.number();
@@ -108,28 +119,32 @@ void state_comparer::begin(const std::optional<v1::StateComparison>& last) {
 
 /// Everybody who can has answered. Who is silent is not waited for.
 bool state_comparer::is_answered(const replica_view& now) const {
-  if (own_ && own_->number == collects_.first && own_->reader) return false;
   const auto boot_ms = world_.boot_ms();
   return std::all_of(now.others.begin(), now.others.end(), [&](const auto& one) {
     const auto said = answers_.find(one.id);
     const auto patience_ms = std::max<std::int64_t>(10 * world_.of->settings().election_ms, 10'000);
-    return (said != answers_.end() && said->second.number() == collects_.first) || boot_ms - one.last_contact_ms > patience_ms;
+    return (said != answers_.end() && said->second.number() == collects_) || boot_ms - one.last_contact_ms > patience_ms;
   });
 }
 
 void state_comparer::end(const replica_view& now, const v1::StateComparison& asked) {
   const auto self = world_.of->settings().self;
-  auto index = is_known(asked.number()) ? own_->index : 0;
-  for (const auto& [id, said] : answers_)
-    if (said.number() == asked.number()) index = std::max(index, said.index());
+  answers_[self] = state_of_own(asked.number());
+  std::vector<raft::replica_id> ids{self};
+  for (const auto& one : now.others) ids.push_back(one.id);
+  std::uint64_t index = 0;
+  for (const auto id : ids)
+    if (answers_[id].number() == asked.number()) index = std::max(index, answers_[id].index());
   std::vector<core::replica_answer> all;
-  all.push_back({self, world_.node_of(self), now.members.votes(self), std::nullopt});
-  if (is_known(asked.number()) && own_->index == index) all.front().hash = std::pair{own_->hash.low, own_->hash.high};
-  for (const auto& one : now.others) {
-    all.push_back({one.id, world_.node_of(one.id), now.members.votes(one.id), std::nullopt});
-    const auto said = answers_.find(one.id);
-    if (said != answers_.end() && said->second.number() == asked.number() && said->second.index() == index && index != 0)
-      all.back().hash = std::pair{said->second.low(), said->second.high()};
+  for (const auto id : ids) {
+    const auto& said = answers_[id];
+    auto& one = all.emplace_back();
+    one.replica = id;
+    one.node = world_.node_of(id);
+    one.votes = now.members.votes(id);
+    if (said.number() != asked.number() || said.index() != index || index == 0) continue;
+    one.hash = std::pair{said.low(), said.high()};
+    one.copied_index = said.copied_index();
   }
   const auto verdict = core::ended(asked, index, all, self, world_.wall_unix_ms());
   store::batch row;

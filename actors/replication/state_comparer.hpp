@@ -19,8 +19,11 @@ namespace fairlead {
 
 class state_comparer {
  public:
-  /// One replica that answers is waited for so long.
-  static constexpr std::int64_t answers_within_ms = 3'600'000;
+  /// A replica that is in contact and does not answer is waited for so long, once the leader's own state is known.
+  static constexpr std::int64_t answers_within_ms = 600'000;
+  /// Nodes that differ act one after the other, in the order of their names, and each asks again while it may not.
+  static constexpr std::int64_t act_one_by_one_ms = 10'000;
+  static constexpr std::int64_t act_again_ms = 60'000;
 
   struct world {
     replica* of = nullptr;
@@ -32,12 +35,15 @@ class state_comparer {
     /// Something that operators want to know.
     std::function<void(const std::string& sentence)> note;
     std::function<std::string(raft::replica_id)> node_of;
-    /// An operator wants a comparison.
-    std::function<bool()> is_wanted;
-    /// The store here is damaged.
+    /// The comparison that an operator wants: this or a later one.
+    std::function<std::uint64_t()> wanted;
+    /// The store here is damaged: a value is not what was written.
     std::function<void(const error&)> on_damage;
+    /// The state here is not that of the majority. If the shards of this node go on without it, the node gets them from the others, and this does not
+    /// come back. May block for some seconds.
+    std::function<void(const error&)> on_difference;
     /// What is read in one tick.
-    std::size_t bytes_a_tick = std::size_t{16} << 20;
+    std::size_t bytes_a_tick = std::size_t{32} << 20;
   };
 
   explicit state_comparer(world in) : world_(std::move(in)) {}
@@ -56,23 +62,30 @@ class state_comparer {
 
   void read_on();
   bool is_known(std::uint64_t number) const { return own_ && own_->number == number && !own_->reader; }
+  /// Its state as of that comparison is still to be read.
+  bool reads(std::uint64_t number) const {
+    return world_.own->marks_number() == number || (own_ && own_->number == number && own_->reader);
+  }
   void lead(const replica_view& now, const std::optional<v1::StateComparison>& row);
   void begin(const std::optional<v1::StateComparison>& last);
   void end(const replica_view& now, const v1::StateComparison& asked);
   bool is_answered(const replica_view& now) const;
+  v1::ReplicaCopy::State state_of_own(std::uint64_t number) const;
   void answer(const replica_view& now, const v1::StateComparison& asked);
   void look_at_verdict(const v1::StateComparison& what);
 
   world world_;
   std::optional<own_state> own_;
   std::uint64_t judged_ = 0;      // the last comparison whose end was looked at
+  std::int64_t act_ms_ = 0;       // boot time: when this replica acts on that it differs; 0: it does not differ
   std::int64_t answered_ms_ = 0;  // boot time of the last answer
   // As the leader:
   std::uint64_t epoch_ = 0;
-  std::int64_t leads_since_ms_ = 0;                  // boot time
-  std::uint64_t begun_ = 0;                          // the comparison that was proposed last
-  std::pair<std::uint64_t, std::int64_t> collects_;  // for which comparison, since which boot time
-  std::uint64_t ended_ = 0;                          // the comparison whose end was proposed
+  std::int64_t leads_since_ms_ = 0;  // boot time
+  std::uint64_t begun_ = 0;          // the comparison that was proposed last
+  std::uint64_t collects_ = 0;       // for which comparison answers are here
+  std::int64_t waits_since_ms_ = 0;  // boot time: since when only others are waited for
+  std::uint64_t ended_ = 0;          // the comparison whose end was proposed
   std::map<raft::replica_id, v1::ReplicaCopy::State> answers_;
 };
 

@@ -282,7 +282,7 @@ child_spec shard::copies_child() {
       [this]() -> result<caf::strong_actor_ptr> {
         return pointer(world_.guards.system->spawn<caf::detached>(
             run_copies, copies_setup{seat(), world_.archives, world_.guards.log, replica_.as<replica_actor>(), world_.on_fatal,
-                                     world_.on_damage, world_.turn}));
+                                     world_.on_damage, world_.on_difference, world_.turn}));
       },
       &copies_);
 }

@@ -59,8 +59,9 @@ result<v1::ShardNodes> ask(client& to, const v1::ShardNodesRequest& what, steady
   }
 }
 
-/// A new store for each shard, with the nodes that hold it, once the leaders of all have agreed.
-result<std::vector<v1::RebuildNote::NewStore>> agreed_stores(const node_config& config, const v1::OthersNote& noted, duration patience) {
+/// A new store for each shard, with the nodes that hold it, once the leaders of all have agreed. `only_ask`: they are asked whether they would.
+result<std::vector<v1::RebuildNote::NewStore>> agreed_stores(const node_config& config, const v1::OthersNote& noted, duration patience,
+                                                             bool only_ask = false) {
   client_options options;
   options.nodes = addresses_of_others(config, noted);
   if (options.nodes.empty())
@@ -81,10 +82,11 @@ result<std::vector<v1::RebuildNote::NewStore>> agreed_stores(const node_config& 
   }
   // All are asked before one is changed.
   std::vector<v1::RebuildNote::NewStore> out;
-  for (const bool only_ask : {true, false}) {
+  for (const bool asks : {true, false}) {
+    if (!asks && only_ask) break;
     out.clear();
     for (auto& what : asked) {
-      what.set_only_ask(only_ask);
+      what.set_only_ask(asks);
       const auto nodes = ask(*to, what, steady_clock::now() + patience);
       if (!nodes) return nodes.failure();
       auto& store = out.emplace_back();
@@ -152,6 +154,16 @@ bool others_hold_all(const v1::OthersNote& noted, const std::vector<std::uint32_
 
 bool others_may_hold_all(const node_config& config, const node_notes& notes) {
   return !config.shard_nodes.empty() || others_hold_all(notes.others(), config.shards_here);
+}
+
+status can_begin_anew(const node_config& config, const node_notes& notes) {
+  constexpr duration answer_within = std::chrono::seconds{3};
+  const auto noted = notes.others();
+  if (!others_hold_all(noted, config.shards_here))
+    return error{v1::ERROR_CODE_WRONG_STATE, "it holds a shard alone.", "Run `fairlead store check` on the stopped node."};
+  if (auto first = check_not_again(config); !first.ok()) return first;
+  const auto stores = agreed_stores(config, noted, answer_within, true);
+  return stores ? status(nothing{}) : status(stores.failure());
 }
 
 result<v1::RebuildNote> agree_to_rebuild(const node_config& config, node_notes& notes, const error& why, const rebuild_patience& patience) {

@@ -30,6 +30,10 @@ bool others_hold_all(const v1::OthersNote& noted, const std::vector<std::uint32_
 /// Each of the node's shards may be on other nodes.
 bool others_may_hold_all(const node_config& config, const node_notes& notes);
 
+/// Whether the node may begin with empty stores: the leader of each of its shards is asked, and nothing is changed. While the node runs; blocks for some
+/// seconds. Error: why not.
+status can_begin_anew(const node_config& config, const node_notes& notes);
+
 struct rebuild_patience {
   duration answer_within = std::chrono::seconds{10};  // of each question
   /// What prevents it may pass. Returns after a while whether it is to be tried again. Empty: never.

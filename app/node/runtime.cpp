@@ -41,13 +41,6 @@ namespace {
 /// Of a node alone, which runs on: its log is not to fill.
 constexpr std::size_t most_damage_told = 64;
 
-/// Sentence and remedy as the log shows them; some sentences end with a full stop.
-std::string in_one_line(const error& why) {
-  auto out = why.sentence;
-  while (!out.empty() && out.back() == '.') out.pop_back();
-  return why.remedy.empty() ? out : out + ". " + why.remedy;
-}
-
 }  // namespace
 
 /// In the order of construction; destroyed in the opposite order.
@@ -63,12 +56,10 @@ struct node_runtime::state {
   std::shared_ptr<node_notes> notes;
   std::once_flag end_limited;
   std::mutex guard_of_damage;
-  std::set<std::string> damage_told;  // that readers have met
+  std::set<std::string> damage_told;  // that was met
   std::string waits_for;              // why the start has to wait, as it was told last
   // As of the start, for any thread. What is read again later is in `config`.
   std::shared_ptr<const node_config> started;
-  std::vector<std::uint32_t> held;
-  std::vector<std::string> store_folders;
   std::unique_ptr<store::disk_stores> stores;  // of the shards here; null: none
   // Of these shards, in their order: one of the two each.
   std::mutex of_several;                             // guards these, once the tree runs
@@ -89,7 +80,8 @@ struct node_runtime::state {
   [[noreturn]] void die(error why) {
     // A damaged disk may hang, too.
     limit_end(exit_code_of(why.code));
-    if (why.code == v1::ERROR_CODE_CORRUPT && others_hold_all(notes->others(), held) && notes->note_damage(why, store_folders).ok()) {
+    if (why.code == v1::ERROR_CODE_CORRUPT && others_hold_all(notes->others(), started->shards_here) &&
+        notes->note_damage(why, store_folders_of(*started)).ok()) {
       why.code = v1::ERROR_CODE_UNAVAILABLE;
       why.remedy = "Start the node again: it gets its shards from the other nodes that hold them.";
     }
@@ -107,12 +99,23 @@ struct node_runtime::state {
 
   /// A reader has met damage. Other nodes can give this one the shard. Without them what is not damaged is served on.
   void met_damage(const error& why) {
-    if (others_hold_all(notes->others(), held)) die(why);
+    if (others_hold_all(notes->others(), started->shards_here)) die(why);
+    tell_once(why.sentence, in_one_line(why));
+  }
+
+  /// The state of a shard here is another one. The node ends only if the others go on without it.
+  void met_difference(const error& why) {
+    const auto can = can_begin_anew(*started, *notes);
+    if (can.ok()) die(why);
+    tell_once(can.failure().sentence, why.sentence + " The node goes on with it: " + in_one_line(can.failure()));
+  }
+
+  void tell_once(const std::string& key, const std::string& sentence) {
     {
       const std::lock_guard lock{guard_of_damage};
-      if (damage_told.size() >= most_damage_told || !damage_told.insert(why.sentence).second) return;
+      if (damage_told.size() >= most_damage_told || !damage_told.insert(key).second) return;
     }
-    log->on_note(note_level::error, "store", in_one_line(why));
+    log->on_note(note_level::error, "store", sentence);
   }
 
   /// Everything has been stopped: only the process is left to end.
@@ -129,8 +132,6 @@ struct node_runtime::state {
     identity = std::move(*opened);
     notes = std::make_shared<node_notes>(folder);
     started = std::make_shared<const node_config>(config);
-    held = config.shards_here;
-    store_folders = store_folders_of(config);
     return nothing{};
   }
 
@@ -139,10 +140,10 @@ struct node_runtime::state {
     if (config.shards_here.empty()) return nothing{};
     const auto begun = notes->rebuilding();
     if (!begun) return begun.failure();
-    const auto noted = notes->damage(store_folders);
+    const auto noted = notes->damage(store_folders_of(config));
     if (!noted) return noted.failure();
     if (!*noted)
-      if (auto forgotten = notes->forget_damage(store_folders); !forgotten.ok()) return forgotten;
+      if (auto forgotten = notes->forget_damage(store_folders_of(config)); !forgotten.ok()) return forgotten;
     const auto opened = *begun ? open_anew(who, **begun) : *noted ? status(**noted) : open_stores(who, nullptr);
     if (opened.ok() || opened.failure().code != v1::ERROR_CODE_CORRUPT) return opened;
     const auto damage = opened.failure();
@@ -325,6 +326,7 @@ struct node_runtime::state {
     world.alert_webhooks = alert_webhooks ? &*alert_webhooks : nullptr;
     world.on_fatal = [this](const error& why) { die(why); };
     world.on_damage = [this](const error& why) { met_damage(why); };
+    world.on_difference = [this](const error& why) { met_difference(why); };
     world.on_outlived = [this](std::uint32_t shard, const v1::Lineage& latest) {
       if (const auto noted = notes->note_later(shard, latest); !noted.ok())
         log->on_note(note_level::error, "replica", in_one_line(noted.failure()));

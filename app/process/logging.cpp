@@ -184,4 +184,10 @@ void transition_log::on_note(note_level level, std::string_view component, std::
   sink_->logger.log(level_of(level), spdlog::string_view_t{line});
 }
 
+std::string in_one_line(const error& why) {
+  auto out = why.sentence;
+  while (!out.empty() && out.back() == '.') out.pop_back();
+  return why.remedy.empty() ? out : out + ". " + why.remedy;
+}
+
 }  // namespace fairlead::app

@@ -41,4 +41,7 @@ class transition_log final : public observer {
   std::unique_ptr<sink> sink_;
 };
 
+/// Sentence and remedy as the log shows them; some sentences end with a full stop.
+std::string in_one_line(const error& why);
+
 }  // namespace fairlead::app

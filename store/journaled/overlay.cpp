@@ -11,13 +11,14 @@ namespace {
 constexpr std::size_t most_merged_operations = 4'096;
 }  // namespace
 
-void overlay::add(std::shared_ptr<const run> what, const entry_position& last) {
+void overlay::add(std::shared_ptr<const run> what, const entry_position& last, bool closes) {
   const std::lock_guard changing(changing_);
   auto next = std::make_shared<overlay_view>(*view());
   const bool only_sealed = next->size() == (sealed_ && !failpoint("plant.sealed_grows") ? 1u : 0u);
-  const bool begin = only_sealed || next->back()->operations >= most_operations_;
+  const bool begin = only_sealed || next->back()->operations >= most_operations_ || next->back()->is_closed;
   auto grown = begin ? std::make_shared<generation>() : std::make_shared<generation>(*next->back());
   grown->last = last;
+  grown->is_closed = closes;
   grown->bytes += what->bytes();
   grown->operations += what->operations().size();
   auto& runs = grown->runs;

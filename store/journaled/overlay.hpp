@@ -23,6 +23,7 @@ struct generation {
   entry_position last;
   std::size_t bytes = 0;
   std::size_t operations = 0;
+  bool is_closed = false;  // nothing comes behind `last`
 };
 
 /// What a reader holds: generations, oldest first.
@@ -34,8 +35,8 @@ class overlay {
   /// A generation with so many operations grows no more.
   explicit overlay(std::size_t most_operations) : most_operations_(most_operations) {}
 
-  /// Adds a run that ends at `last` to the newest generation.
-  void add(std::shared_ptr<const run> what, const entry_position& last);
+  /// Adds a run that ends at `last` to the newest generation. `closes`: what comes next is in another one.
+  void add(std::shared_ptr<const run> what, const entry_position& last, bool closes = false);
   /// Seals what has gathered and gives it, or what was sealed before and is not dropped yet; null: there is nothing.
   std::shared_ptr<const generation> seal();
   /// The sealed generation is in the tables.

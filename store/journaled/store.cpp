@@ -80,6 +80,7 @@ result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, jo
   if (installed->has_value()) {
     out->installed_ = meta::decode_installed(**installed);
     if (!out->installed_) return damaged_value(table::meta, keys::meta(meta::installed_row));
+    out->copied_index_ = out->installed_->index;
   }
   const auto stamp = now->get(table::meta, keys::meta(meta::shard_time_row));
   if (!stamp) return stamp.failure();
@@ -344,6 +345,12 @@ status journaled_store::apply() {
     return written;
   }
   if (failpoint("apply.after_commit")) return failpoint_error("apply.after_commit");
+  // Nobody else writes to the tables meanwhile, and the entry that asks for their state closes its generation.
+  if (is_mark(sealed->last.index)) {
+    auto state = below_.read_tables();
+    const std::lock_guard marking(marking_);
+    if (marked_ && marked_->index == sealed->last.index) marked_->state = std::move(state);
+  }
   over_.drop_sealed();
   applied_ = sealed->last;
   applied_index_ = sealed->last.index;

@@ -145,7 +145,9 @@ class journaled_store final : public restorable {
   usage get_usage() const override;
   /// The state as of the last entry that has asked for it since the opening, once; nullopt: none has. From any thread.
   std::optional<marked_state> take_marked();
-  /// The last entry of the copy of another replica's tables that was put here since the opening; 0: none was. From any thread.
+  /// The comparison for which that is not taken yet; 0: there is none. From any thread.
+  std::uint64_t marks_number();
+  /// The last entry of the copy of another replica's tables that was put here last; 0: none ever was. From any thread.
   std::uint64_t copied_index() const noexcept { return copied_index_.load(std::memory_order_relaxed); }
 
   /// The tables alone: a committed state, usually some 100 ms old. For counts, and for what reads much.
@@ -182,7 +184,7 @@ class journaled_store final : public restorable {
   status show_written(const log_record& entry);
   status take(const log_record& entry, std::uint64_t group);
   status take_rows(const std::vector<operation>& rows, std::uint64_t index);
-  status mark_state(std::uint64_t index);
+  bool is_mark(std::uint64_t index);
   void release_applied();
   status note_copy();
   std::optional<meta::clock_note> clock_to_note() const;
@@ -229,7 +231,7 @@ class journaled_store final : public restorable {
   std::function<void()> told_;
 
   std::mutex marking_;
-  std::optional<marked_state> marked_;  // without the state: it is to be taken
+  std::optional<marked_state> marked_;  // without the state: it is not applied yet
 };
 
 }  // namespace fairlead::store

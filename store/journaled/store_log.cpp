@@ -287,7 +287,6 @@ status journaled_store::show_written(const log_record& entry) {
   const auto group = written_.front().second;
   written_.pop_front();
   if (auto taken = take(entry, group); !taken) return fail(taken.failure());
-  if (auto marked = mark_state(entry.index); !marked) return fail(marked.failure());
   commits_.fetch_add(1, std::memory_order_relaxed);
   if (told_) told_();
   return nothing{};
@@ -327,7 +326,7 @@ status journaled_store::take(const log_record& entry, std::uint64_t group) {
   // The row goes with the entry's own operations, so that every state that a reader sees has its progress.
   auto row = std::make_shared<const std::string>(progress.bytes());
   operations.push_back(operations_of(*row).front());
-  over_.add(run::make({bytes, std::move(row)}, std::move(operations)), {entry.index, group, entry.stamp_ms});
+  over_.add(run::make({bytes, std::move(row)}, std::move(operations)), {entry.index, group, entry.stamp_ms}, is_mark(entry.index));
   shown_index_.store(entry.index, std::memory_order_relaxed);
   return nothing{};
 }
@@ -354,16 +353,14 @@ status journaled_store::take_rows(const std::vector<operation>& rows, std::uint6
   return nothing{};
 }
 
-/// Nothing else is shown meanwhile, so what is applied ends with the entry. The caller holds the commit guard.
-status journaled_store::mark_state(std::uint64_t index) {
-  {
-    const std::lock_guard lock(marking_);
-    if (!marked_ || marked_->index != index) return nothing{};
-  }
-  if (auto applied = apply_all(); !applied) return applied;
+bool journaled_store::is_mark(std::uint64_t index) {
   const std::lock_guard lock(marking_);
-  marked_->state = below_.read_tables();
-  return nothing{};
+  return marked_ && marked_->index == index;
+}
+
+std::uint64_t journaled_store::marks_number() {
+  const std::lock_guard lock(marking_);
+  return marked_ ? marked_->number : 0;
 }
 
 std::optional<marked_state> journaled_store::take_marked() {

@@ -146,7 +146,7 @@ constexpr planted_fault all_faults[] = {
     {"begin_unshown", &core::planted_faults::begin_unshown},
     {"move_without_copy", &core::planted_faults::move_without_copy},
     {"copy_identity", &core::planted_faults::copy_identity},
-    {"skip_unknown", &core::planted_faults::skip_unknown, 2'187},
+    {"skip_unknown", &core::planted_faults::skip_unknown, 10'699},
     {"raise_format_early", &core::planted_faults::raise_format_early, 51},
     {"keep_difference", &core::planted_faults::keep_difference, 6},
 };

@@ -48,6 +48,7 @@ result<v1::ShardNodes> with_node(const v1::ShardNodes& now, const v1::ShardNodes
     *all->Add() = node;
     std::sort(all->begin(), all->end(), [](const auto& one, const auto& other) { return one.name() < other.name(); });
   }
+  out.set_damaged_at_unix_ms(std::max(now.damaged_at_unix_ms(), node.damaged_at_unix_ms()));
   out.set_version(now.version() + 1);
   return out;
 }

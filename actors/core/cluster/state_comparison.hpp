@@ -28,9 +28,12 @@ struct replica_answer {
   bool votes = false;
   /// Of its state as of the entry; nullopt: it is not known.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> hash;
+  /// The last entry of the copy that it has got last of another replica's state; 0: it never got one.
+  std::uint64_t copied_index = 0;
 };
 
-/// `asked`, as it has ended. `leader`: the replica with which the others are compared where no majority of the votes has the same state.
+/// `asked`, as it has ended. `leader`: the replica with which the others are compared where no majority of the votes has the same state. A copy says
+/// nothing of which state is right: it has that of the replica that gave it. So it counts from when its state was known to be right.
 v1::StateComparison ended(v1::StateComparison asked, std::uint64_t index, const std::vector<replica_answer>& all, std::uint64_t leader,
                           std::int64_t now_unix_ms);
 

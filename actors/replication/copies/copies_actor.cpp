@@ -52,9 +52,10 @@ class copies {
                                      [seat = setup_.seat](raft::replica_id id) { return seat->name_of(id); }, setup_.turn});
     taker_.emplace(copy_taker::world{it, &own, setup_.archives.get(), boot_ms, send, note, setup_.on_fatal});
     const auto on_damage = [this](const error& why) { setup_.on_damage ? setup_.on_damage(why) : note_of(why); };
+    const auto on_difference = [this](const error& why) { setup_.on_difference ? setup_.on_difference(why) : note_of(why); };
     comparer_.emplace(state_comparer::world{it, &own, setup_.seat->settings().shard, boot_ms, [] { return now_unix_ms(); }, send, note,
                                             [seat = setup_.seat](raft::replica_id id) { return seat->name_of(id); },
-                                            [seat = setup_.seat] { return seat->is_comparison_wanted(); }, on_damage});
+                                            [seat = setup_.seat] { return seat->wanted_comparison(); }, on_damage, on_difference});
     return true;
   }
 

@@ -18,6 +18,7 @@ struct copies_setup {
   replica_actor replica;  // passes on what goes to other replicas
   fatal_handler on_fatal;
   fatal_handler on_damage;          // of the store; null: nobody acts on it
+  fatal_handler on_difference;      // as of state_comparer::world; null: nobody acts on it
   std::shared_ptr<copy_turn> turn;  // as of copy_giver::world
 };
 

@@ -130,9 +130,11 @@ void copy_giver::offer() {
 void copy_giver::asked(const v1::ReplicaCopy& what) {
   if (!copy_ || what.copy() != name_ || what.from() != to_) return;
   if (what.has_refused()) {
-    not_before_ms_[to_] = world_.boot_ms() + again_after_refusal_ms;
-    end("is refused: " + what.refused().why());
-    return world_.of->end_copy(what.refused().why());
+    // What it lacks by now comes soon: the shard may wait for it.
+    const bool has_it = what.refused().has_it();
+    not_before_ms_[to_] = world_.boot_ms() + (has_it ? offer_every_ms : again_after_refusal_ms);
+    end(has_it ? "is not needed any more: it has the entry with which that ends" : "is refused: " + what.refused().why());
+    return world_.of->end_copy(has_it ? "" : what.refused().why());
   }
   heard_ms_ = offered_ms_ = world_.boot_ms();
   const auto bytes_asked = what.has_want() ? what.want().offset() : copy_->bytes();

@@ -39,6 +39,10 @@ void copy_taker::offered(const v1::ReplicaCopy& what) {
   incoming_.reset();
   offer_ = what;
   heard_ms_ = world_.boot_ms();
+  // It is offered until the leader has heard what came of it.
+  if (what.offer().index() <= world_.of->view().commit_index)
+    return refuse(error{v1::ERROR_CODE_WRONG_STATE, "it ends with entry " + std::to_string(what.offer().index()) + ", which is here.", ""},
+                  true);
   auto begun = world_.own->below().receive(what.offer().bytes());
   if (!begun) return refuse(begun.failure());
   incoming_ = std::move(*begun);
@@ -84,11 +88,12 @@ void copy_taker::ask() {
 }
 
 /// Nothing has changed. The leader shows why, and makes another one later.
-void copy_taker::refuse(const error& why) {
+void copy_taker::refuse(const error& why, bool has_it) {
   world_.note("the copy of the state is not taken: " + why.sentence);
   incoming_.reset();
   auto out = message();
   out.mutable_refused()->set_why(why.sentence);
+  out.mutable_refused()->set_has_it(has_it);
   world_.send(std::move(out));
 }
 
@@ -142,7 +147,7 @@ void copy_taker::finish() {
   if (auto noted = world_.archives->note_adding(true); !noted) return refuse(noted.failure());
   const auto installed = world_.of->install(*whole, behind);
   if (!installed.ok() && installed.failure().code != v1::ERROR_CODE_WRONG_STATE) return world_.on_fatal(installed.failure());
-  if (!installed.ok()) return refuse(installed.failure());
+  if (!installed.ok()) return refuse(installed.failure(), true);
   world_.note("the copy of the state is in place");
   follow_own_tables();
 }

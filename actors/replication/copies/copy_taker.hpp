@@ -57,7 +57,7 @@ class copy_taker {
   void came(const v1::ReplicaCopy::ArchivePart& part);
   v1::ReplicaCopy message() const;
   void ask();
-  void refuse(const error& why);
+  void refuse(const error& why, bool has_it = false);
   void finish();
   void follow_own_tables();
 

@@ -65,7 +65,7 @@ void replica_watch::tell_damage(const v1::ReplicationStatus& seen) {
     v1::AlertRecord draft;
     draft.set_kind(v1::ALERT_KIND_STORE_DAMAGED);
     draft.set_sentence("node " + one.node() + ": its store was damaged at " + format_utc(one.at_unix_ms()) +
-                       " or before, and it got another one from the other nodes");
+                       " or before, and it asked the other nodes for another one");
     draft.set_remedy(
         "look for errors of the disk on that node, and replace it if there are some; what was damaged is in the folder set-aside");
     log_.on_note(note_level::warning, "scheduler", draft.sentence());

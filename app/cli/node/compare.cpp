@@ -20,12 +20,19 @@ namespace {
 
 constexpr std::chrono::hours patience{1};
 constexpr std::chrono::seconds answer_limit{15};
+/// A node that answers no more for so long may be the one that differs.
+constexpr std::chrono::seconds silence{30};
 constexpr std::chrono::milliseconds ask_every{300};
 
 /// By shard: the number of the comparison that is waited for.
 using awaited = std::map<std::uint32_t, std::uint64_t>;
 
-const v1::ReplicationStatus* of_several(const v1::ShardStatus& shard) { return shard.has_replication() ? &shard.replication() : nullptr; }
+/// nullptr: the shard lives on one node.
+const v1::ReplicationStatus* of_several(const v1::ShardStatus& shard) {
+  const auto& it = shard.replication();
+  const bool is_alone = it.role() == "leader" && it.others().empty();
+  return (shard.has_replication() && !is_alone) || !shard.up() ? &it : nullptr;
+}
 
 /// Has one begun for each shard that several nodes hold, unless one is in progress.
 result<awaited> begin(client& to, const v1::StatusReply& known, const std::string& who) {
@@ -85,13 +92,16 @@ int compare_states(cli_context& context, const std::string& by) {
   const auto numbers = begin(*to, *known, operator_name(by));
   if (!numbers) return fail(numbers.failure());
   const auto ended = [&](const auto& shard) { return has_ended(shard, *numbers); };
+  auto answered = std::chrono::steady_clock::now();
   for (known = to->status_of_node({}); !known || !std::all_of(known->shards().begin(), known->shards().end(), ended);
        known = to->status_of_node({})) {
     if (stopped(context)) return context.code;
-    if (std::chrono::steady_clock::now() >= until)
-      return fail(known ? error{v1::ERROR_CODE_TIMED_OUT, "The comparison has not ended in time; it goes on.",
-                                "`fairlead cluster status` shows what comes of it"}
-                        : known.failure());
+    const auto now = std::chrono::steady_clock::now();
+    if (known) answered = now;
+    if (!known && now - answered >= silence) return fail(known.failure());
+    if (now >= until)
+      return fail(error{v1::ERROR_CODE_TIMED_OUT, "The comparison has not ended in time; it goes on.",
+                        "`fairlead cluster status` shows what comes of it"});
     std::this_thread::sleep_for(ask_every);
   }
   print(context, context.json ? json_of(*known) : text_of(*known));

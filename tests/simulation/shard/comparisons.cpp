@@ -14,8 +14,6 @@ namespace {
 constexpr auto try_again_us = 200 * millisecond;
 constexpr auto ask_every_us = 15 * second;
 constexpr int most_tries = 30;
-// Enough for a replica that was away while the first ones went on.
-constexpr int asked_at_most = 8;
 
 // A row that no release reads.
 constexpr std::string_view drift_row = "simulated_drift";
@@ -62,7 +60,7 @@ void comparisons::heal() {
 }
 
 void comparisons::ask_on() {
-  if (!differs() || is_undecided() || asked_since_healed_ == asked_at_most) return;
+  if (!differs() || is_given_up()) return;
   ++asked_since_healed_;
   ask(most_tries);
   world_.after(ask_every_us, [this] { ask_on(); });
@@ -73,9 +71,14 @@ std::string comparisons::drift_in(const store::snapshot& view) {
   return row.ok() && *row ? "changed" : "";
 }
 
-bool comparisons::leaves_out(std::string_view meta_key) const { return meta_key == store::keys::meta(drift_row) && is_undecided(); }
+bool comparisons::leaves_out(std::string_view meta_key) const {
+  return meta_key == store::keys::meta(drift_row) && drifts_ && is_undecided();
+}
 
 bool comparisons::differs() const {
+  // One that has got a copy since is said to differ until the next comparison.
+  const auto last = store::comparison_in(*home_.shows_most().reads().read());
+  if (last && !core::is_same(*last)) return true;
   std::vector<std::string> all;
   for (const auto& one : nodes_)
     if (home_.is_wanted(*one)) all.push_back(drift_in(*one->reads().read()));
@@ -84,17 +87,17 @@ bool comparisons::differs() const {
 
 bool comparisons::is_undecided() const {
   const auto last = store::comparison_in(*home_.shows_most().reads().read());
-  return drifts_ && last && last->no_majority() && !core::is_same(*last);
+  return last && last->no_majority() && !core::is_same(*last);
 }
 
-bool comparisons::settled() const { return !drifts_ || asked_since_healed_ == asked_at_most || !differs() || is_undecided(); }
+bool comparisons::settled() const { return !drifts_ || is_given_up() || !differs(); }
 
 bool comparisons::found(const node& which, const error& why) const {
   world_.judges("states_compared");
   if (!has_drifted_) world::broken("states_compared", which.name() + " says: " + why.sentence);
   if (world_.settings.planted.keep_difference) return false;
   world_.count("states that are said to be another");
-  return home_.can_lose(which);
+  return true;
 }
 
 }  // namespace fairlead::simulation

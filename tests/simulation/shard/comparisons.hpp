@@ -27,9 +27,9 @@ class comparisons {
   /// From now on a state that is another is to be found.
   void heal();
   bool settled() const;
-  /// Of two nodes nobody can tell which one is right.
-  bool is_undecided() const;
-  /// The node says that its store is damaged. True: its process is to end.
+  /// A state stays another: of two nodes nobody can tell which one is right, or nothing came of all comparisons.
+  bool is_given_up() const { return drifts_ && (asked_since_healed_ == asked_at_most || is_undecided()); }
+  /// The node says that its state is another one. True: it acts on that.
   bool found(const node& which, const error& why) const;
   /// The row by which states differ, while nobody can tell which one is right.
   bool leaves_out(std::string_view meta_key) const;
@@ -41,7 +41,10 @@ class comparisons {
   void ask_on();
   void drift();
   bool differs() const;
+  bool is_undecided() const;
 
+  // Enough for a replica that was away while the first ones went on.
+  static constexpr int asked_at_most = 8;
   world& world_;
   home& home_;
   const std::vector<std::unique_ptr<node>>& nodes_;

@@ -214,8 +214,8 @@ void home::shown(node& which) {
 bool home::settled() const {
   if (!replicated()) return alone().settled();
   if (!serves() || !leader()->settled()) return false;
-  // Its nodes are back, and the alert that says they are not goes, unless it says that nobody knows whose state is right.
-  if ((reads().read()->get_progress().shard.replica_alert() != 0 && !comparisons_.is_undecided()) || !all_vote()) return false;
+  // Its nodes are back, and the alert that says they are not goes, unless it is about a state that stays another.
+  if ((reads().read()->get_progress().shard.replica_alert() != 0 && !comparisons_.is_given_up()) || !all_vote()) return false;
   if (!changes_.empty() || !upgrades_.settled() || !comparisons_.settled()) return false;
   const auto shown = leader()->store().own().shown_index();
   return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& one) {

@@ -117,8 +117,8 @@ class home final : public agents::shard {
   const v1::Lineage& lineage() const { return lineage_; }
   upgrades& of_upgrades() { return upgrades_; }
   bool can_lose(const node& which) const;
-  /// What a node says whose state is not that of the others, or not what was written.
-  void said_damaged(node& which, const error& why);
+  /// What a node says whose state is not that of the others.
+  void said_different(node& which, const error& why);
   node* leader() const;
   /// Whoever somebody takes for the leader that does not know better; null: nobody is.
   node* asked() const;
@@ -172,6 +172,7 @@ class home final : public agents::shard {
   bool lose_disk(node& which);
   void damage(node& which);
   void ask_to_rebuild(node& which);
+  v1::ShardNodesRequest request_to_rebuild(const node& which) const;
   std::vector<std::size_t> wanted_places() const;
   bool has_leaving() const;
   void change_nodes(bool joins_only);

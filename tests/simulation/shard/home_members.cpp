@@ -141,11 +141,32 @@ void home::fall_out(std::int64_t for_ms) {
   world_.note_clock_setting();
 }
 
-void home::said_damaged(node& which, const error& why) {
+/// It ends if the leader says that the others go on without it (app/node/rebuild.hpp).
+void home::said_different(node& which, const error& why) {
   if (!comparisons_.found(which, why)) return;
-  world_.after(0, [this, &which, life = which.life()] {
-    if (which.up() && which.life() == life) damage(which);
+  world_.after(world_.replicas.between(1, 50) * millisecond, [this, &which, life = which.life()] {
+    auto* const to = asked();
+    if (to == nullptr) return;
+    to->when_awake([this, &which, to, life] {
+      auto what = request_to_rebuild(which);
+      what.set_only_ask(true);
+      const auto answer = to->change_nodes(what);
+      const bool may = answer.ok() && *answer;
+      world_.count(may ? "states that are given up" : "states that are kept");
+      if (may && which.up() && which.life() == life) damage(which);
+    });
   });
+}
+
+v1::ShardNodesRequest home::request_to_rebuild(const node& which) const {
+  v1::ShardNodesRequest what;
+  what.set_verb(v1::ShardNodesRequest::JOIN);
+  what.mutable_node()->set_name(which.name());
+  what.mutable_node()->set_replica(ids_[which.place()] + replicas_);
+  what.set_instead_of_damaged(true);
+  what.set_reads(which.known_format());
+  *what.mutable_lineage() = lineage_;
+  return what;
 }
 
 void home::ask_to_rebuild(node& which) {
@@ -157,14 +178,7 @@ void home::ask_to_rebuild(node& which) {
     if (to == nullptr) return;
     to->when_awake([this, &which, to] {
       if (!which.waits()) return;
-      v1::ShardNodesRequest what;
-      what.set_verb(v1::ShardNodesRequest::JOIN);
-      what.mutable_node()->set_name(which.name());
-      what.mutable_node()->set_replica(ids_[which.place()] + replicas_);
-      what.set_instead_of_damaged(true);
-      what.set_reads(which.known_format());
-      *what.mutable_lineage() = lineage_;
-      const auto answer = to->change_nodes(what);
+      const auto answer = to->change_nodes(request_to_rebuild(which));
       const auto code = answer.ok() ? v1::ERROR_CODE_OK : answer.failure().code;
       if (answer.ok() && *answer) {
         world_.count("damaged stores replaced");

@@ -52,8 +52,11 @@ void node::member::begin() {
                                    }});
   comparer_.emplace(state_comparer::world{&consensus(), &own, node_.shard_, boot_ms, [this] { return node_.clock_.now_ms(); }, send, note,
                                           [this](raft::replica_id id) { return seat_.name_of(id); },
-                                          [this] { return seat_.is_comparison_wanted(); },
-                                          [this](const error& why) { node_.home_.said_damaged(node_, why); }, bytes_a_tick});
+                                          [this] { return seat_.wanted_comparison(); },
+                                          [](const error& why) {
+                                            throw rule_broken{"fatal", "a value is not what was written: " + why.sentence, false};
+                                          },
+                                          [this](const error& why) { node_.home_.said_different(node_, why); }, bytes_a_tick});
   node_.world_.after(node_.world_.replicas.between(1, 50) * millisecond, node_.of_this_process([this] { tick(); }));
   node_.world_.after(look_every_us, node_.of_this_process([this] { look(); }));
 }

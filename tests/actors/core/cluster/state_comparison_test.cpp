@@ -74,6 +74,28 @@ TEST(state_comparison, a_standby_is_compared_and_has_no_vote) {
   EXPECT_FALSE(two.no_majority());
 }
 
+TEST(state_comparison, a_copy_does_not_count_before_its_state_was_known_to_be_right) {
+  const std::pair<std::uint64_t, std::uint64_t> right{7, 9}, wrong{8, 9};
+  // The leader's is wrong, and n3 has got a copy of it.
+  auto what = ended(asked(), 12, {{1, "n1", true, wrong}, {2, "n2", true, right}, {3, "n3", true, wrong, 10}}, 1, now_ms);
+  EXPECT_TRUE(what.no_majority());
+  EXPECT_EQ(differing(what), "n2 ");
+  // While n2 was away nothing was known of it, so that both have the same says nothing.
+  what = ended(asked(), 12, {{1, "n1", true, wrong}, {2, "n2", true, std::nullopt}, {3, "n3", true, wrong, 10}}, 1, now_ms);
+  what = ended(what, 20, {{1, "n1", true, wrong}, {2, "n2", true, right}, {3, "n3", true, wrong, 10}}, 1, now_ms);
+  EXPECT_TRUE(what.no_majority());
+  // All had the same once, and n3 has got no copy since.
+  what = ended(asked(), 12, {{1, "n1", true, right}, {2, "n2", true, right}, {3, "n3", true, right, 10}}, 1, now_ms);
+  EXPECT_EQ(what.replicas(2).sound_index(), 12U);
+  const auto later = ended(what, 20, {{1, "n1", true, right}, {2, "n2", true, wrong}, {3, "n3", true, right, 10}}, 1, now_ms);
+  EXPECT_FALSE(later.no_majority());
+  EXPECT_EQ(differing(later), "n2 ");
+  EXPECT_EQ(later.replicas(1).sound_index(), 12U) << "it was then";
+  EXPECT_EQ(later.replicas(2).sound_index(), 20U);
+  // It got one.
+  EXPECT_TRUE(ended(what, 20, {{1, "n1", true, wrong}, {2, "n2", true, right}, {3, "n3", true, wrong, 15}}, 1, now_ms).no_majority());
+}
+
 TEST(state_comparison, what_has_ended_keeps_what_was_asked) {
   const auto what = of({7, 7, 7});
   EXPECT_EQ(what.number(), 3U);

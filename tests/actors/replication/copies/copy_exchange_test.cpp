@@ -264,6 +264,29 @@ TEST_F(copy_exchange_test, either_end_may_begin_anew_in_the_middle) {
   expect_whole();
 }
 
+TEST_F(copy_exchange_test, whoever_has_a_copy_that_is_offered_once_more_gets_a_later_one_within_seconds) {
+  fall_behind_anew();
+  three.pass(250);
+  giver->tick();
+  while (taker_notes.empty() || taker_notes.back() != "the copy of the state is in place") {
+    ASSERT_FALSE(network.empty());
+    carry_one();
+    // The leader hears nothing of it.
+    if (giver_notes.size() == 1) three.cut_off(away);
+  }
+  network.clear();
+  work(120);
+  three.heal();
+  three.pass(2 * replica_world::heartbeat_ms);
+  ASSERT_TRUE(needs_a_copy());
+  EXPECT_EQ(names, 1);
+  const auto since_ms = three.now_ms;
+  pass(200);
+  expect_whole();
+  EXPECT_EQ(names, 2);
+  EXPECT_LT(three.now_ms - since_ms, 15'000);
+}
+
 TEST_F(copy_exchange_test, archives_come_along_and_nothing_is_erased_because_the_leader_lacks_it) {
   for (const auto number : {1U, 2U, 3U}) archived(leader, 20'000, number);
   archived(leader, 20'001, 7);
