@@ -110,6 +110,8 @@ class trio(cluster_nodes.nodes_together):
         return sum(len(re.findall("scheduler: loaded ", node.log.read_text(encoding="utf-8", errors="replace"))) for node in self.nodes.values())
 
     def end(self):
+        done = harness.fairlead("cluster", "compare", node=self.address, seconds=120)
+        expect(done.returncode == 0, f"the nodes do not have the same state at the end: {done.stdout}{done.stderr}")
         for name, node in self.nodes.items():
             code, _ = node.end()
             expect(code == 0, f"{name} ended with {code} after SIGTERM: {node.last_words()}")
