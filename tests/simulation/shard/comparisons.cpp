@@ -12,7 +12,8 @@ namespace fairlead::simulation {
 namespace {
 
 constexpr auto try_again_us = 200 * millisecond;
-constexpr auto ask_every_us = 15 * second;
+// Behind what a node does that differs (state_comparer::act_one_by_one_ms).
+constexpr auto ask_every_us = 45 * second;
 constexpr int most_tries = 30;
 
 // A row that no release reads.
@@ -60,10 +61,11 @@ void comparisons::heal() {
 }
 
 void comparisons::ask_on() {
-  if (!differs() || is_given_up()) return;
+  if (asked_since_healed_ == asked_at_most) return;
+  world_.after(ask_every_us, [this] { ask_on(); });
+  if (!differs() || is_undecided()) return;
   ++asked_since_healed_;
   ask(most_tries);
-  world_.after(ask_every_us, [this] { ask_on(); });
 }
 
 std::string comparisons::drift_in(const store::snapshot& view) {
