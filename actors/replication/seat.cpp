@@ -249,9 +249,9 @@ result<std::optional<v1::ShardNodes>> replica_seat::change_nodes(const v1::Shard
   if (now.version() == 0) return std::optional<v1::ShardNodes>{};
   if (!next) return next.failure();
   if (compares) {
-    bool has_begun = false;
-    if (auto can = compare_states(what.above(), view, has_begun); !can.ok()) return can.failure();
-    if (!has_begun) return std::optional<v1::ShardNodes>{};
+    const auto has_begun = compare_states(what.above(), view);
+    if (!has_begun) return has_begun.failure();
+    if (!*has_begun) return std::optional<v1::ShardNodes>{};
   }
   if (is_so) return std::optional{now};
   // It may come to count from here on, whatever becomes of the others.
@@ -265,15 +265,15 @@ result<std::optional<v1::ShardNodes>> replica_seat::change_nodes(const v1::Shard
   return std::optional<v1::ShardNodes>{};
 }
 
-/// A comparison above that number has begun; else one is to begin.
-status replica_seat::compare_states(std::uint64_t above, const replica_view& now, bool& has_begun) {
+/// Whether a comparison above that number has begun; else one is to begin.
+result<bool> replica_seat::compare_states(std::uint64_t above, const replica_view& now) {
   if (now.others.empty())
     return error{v1::ERROR_CODE_WRONG_STATE, "Shard " + std::to_string(options_.shard) + " is held by node " + options_.node + " alone.",
                  "There is nothing to compare."};
   const auto last = store::comparison_in(*own_.read());
-  has_begun = last && last->number() > above;
+  const bool has_begun = last && last->number() > above;
   if (!has_begun) wanted_comparison_ = above + 1;
-  return nothing{};
+  return has_begun;
 }
 
 raft::known_nodes replica_seat::known_nodes(const replica_view& now) const {

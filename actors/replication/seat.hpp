@@ -86,7 +86,7 @@ class replica_seat {
   void upgrade_in_time(const replica_view& now);
   raft::known_nodes known_nodes(const replica_view& now) const;
   status can_rebuild(const v1::ShardNodesRequest& what, const replica_view& now) const;
-  status compare_states(std::uint64_t above, const replica_view& now, bool& has_begun);
+  result<bool> compare_states(std::uint64_t above, const replica_view& now);
 
   fairlead::store::journaled_store& own_;
   options options_;

@@ -17,8 +17,8 @@ constexpr std::int64_t answer_again_ms = 2'000;
 void state_comparer::tick() {
   read_on();
   const auto row = store::comparison_in(*world_.own->read());
-  if (row && !core::in_progress(*row)) look_at_verdict(*row);
   const auto now = world_.of->view();
+  if (row && !core::in_progress(*row)) look_at_verdict(*row, now);
   if (!now.quarantined.empty()) return;
   if (now.role == raft::role::leader && now.epoch != 0) return lead(now, row);
   epoch_ = 0;
@@ -65,15 +65,18 @@ void state_comparer::answer(const replica_view& now, const v1::StateComparison& 
   world_.send(std::move(out));
 }
 
-void state_comparer::look_at_verdict(const v1::StateComparison& what) {
+void state_comparer::look_at_verdict(const v1::StateComparison& what, const replica_view& now) {
   const auto self = world_.of->settings().self;
   // What it had then it may have lost with a restart, or replaced by a copy.
   const bool is_it = is_known(what.number()) && own_->index == what.index() && world_.own->copied_index() <= what.index();
   const bool differs = is_it && !what.no_majority() && !core::difference_of(what, self).empty();
-  if (std::exchange(judged_, what.number()) != what.number() && differs) {
-    std::int64_t before = 1;
-    for (const auto& one : what.replicas()) before += one.differs() && one.node() < world_.node_of(self) ? 1 : 0;
-    act_ms_ = world_.boot_ms() + before * act_one_by_one_ms;
+  // Another comparison that says the same does not put it off.
+  if (std::exchange(judged_, what.number()) != what.number() && differs && act_ms_ == 0) {
+    const auto leader = now.role == raft::role::leader ? self : now.leader;
+    const auto place = [&](std::uint64_t replica, const std::string& node) { return std::pair{replica != leader, node}; };
+    const auto own = place(self, world_.node_of(self));
+    const auto is_before = [&](const auto& one) { return one.differs() && place(one.replica(), one.node()) < own; };
+    act_ms_ = world_.boot_ms() + (1 + std::count_if(what.replicas().begin(), what.replicas().end(), is_before)) * act_one_by_one_ms;
   }
   if (!differs) act_ms_ = 0;
   if (act_ms_ == 0 || world_.boot_ms() < act_ms_) return;

@@ -1,7 +1,7 @@
 #pragma once
 // Compares the state of a replica with that of the others, now and then. The leader asks by an entry of the log; each replica reads its state as of that
 // entry, in steps, and tells the leader a hash of it; the leader writes what came of it (v1::StateComparison). A replica whose state is not that of the
-// majority says that its store is damaged. Written against ports, without CAF. One thread.
+// majority asks whether its node may begin anew. Written against ports, without CAF. One thread.
 
 #include <cstdint>
 #include <functional>
@@ -21,7 +21,7 @@ class state_comparer {
  public:
   /// A replica that is in contact and does not answer is waited for so long, once the leader's own state is known.
   static constexpr std::int64_t answers_within_ms = 600'000;
-  /// Nodes that differ act one after the other, in the order of their names, and each asks again while it may not.
+  /// Nodes that differ act one after the other, the one that leads first, then by their names; each asks again while it may not.
   static constexpr std::int64_t act_one_by_one_ms = 10'000;
   static constexpr std::int64_t act_again_ms = 60'000;
 
@@ -72,7 +72,7 @@ class state_comparer {
   bool is_answered(const replica_view& now) const;
   v1::ReplicaCopy::State state_of_own(std::uint64_t number) const;
   void answer(const replica_view& now, const v1::StateComparison& asked);
-  void look_at_verdict(const v1::StateComparison& what);
+  void look_at_verdict(const v1::StateComparison& what, const replica_view& now);
 
   world world_;
   std::optional<own_state> own_;

@@ -4,9 +4,11 @@
 // which records of the journal belong to the log that is replaced: after a crash in between a start finds the former tables and all of the former
 // log, or the copy and none of it.
 
+#include <limits>
 #include <utility>
 
 #include "messages/replica.pb.h"
+#include "store/check/state_hash.hpp"
 #include "store/failpoint.hpp"
 #include "store/journaled/store.hpp"
 #include "store/keys.hpp"
@@ -19,27 +21,13 @@ error refused(const std::string& place, const std::string& why) {
   return {v1::ERROR_CODE_WRONG_STATE, "The copy that came for " + place + " is not taken: " + why + ".", "Nothing was changed."};
 }
 
-/// The first value that is not what was written.
-status check_values(const snapshot& of) {
-  status out = nothing{};
-  for (int i = 0; i < table_count && out.ok(); ++i) {
-    const auto where = static_cast<table>(i);
-    const auto scanned = of.scan_all(where, [&](std::string_view key, std::optional<std::string_view> payload) {
-      if (!payload) out = damaged_value(where, key);
-      return payload.has_value();
-    });
-    if (!scanned) return scanned;
-  }
-  return out;
-}
-
 }  // namespace
 
 status journaled_store::check_copy(incoming_copy& from, const log_base& behind) const {
   const auto opened = from.open();
   if (!opened) return opened.failure();
+  if (auto whole = state_reader{(*opened)->read_tables()}.step(std::numeric_limits<std::size_t>::max()); !whole) return whole.failure();
   const auto copied = (*opened)->read_tables();
-  if (auto whole = check_values(*copied); !whole) return whole;
   const auto own = below_.read_tables();
   for (const auto row : {meta::schema_row, meta::shard_row, meta::lineage_row}) {
     const auto here = own->get(table::meta, keys::meta(row));

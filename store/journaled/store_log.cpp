@@ -326,7 +326,8 @@ status journaled_store::take(const log_record& entry, std::uint64_t group) {
   // The row goes with the entry's own operations, so that every state that a reader sees has its progress.
   auto row = std::make_shared<const std::string>(progress.bytes());
   operations.push_back(operations_of(*row).front());
-  over_.add(run::make({bytes, std::move(row)}, std::move(operations)), {entry.index, group, entry.stamp_ms}, is_mark(entry.index));
+  over_.add(run::make({bytes, std::move(row)}, std::move(operations)), {entry.index, group, entry.stamp_ms},
+            entry.type == record_type::rows && is_mark(entry.index));
   shown_index_.store(entry.index, std::memory_order_relaxed);
   return nothing{};
 }

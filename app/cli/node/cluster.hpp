@@ -12,6 +12,8 @@ namespace fairlead::app {
 std::string cluster_json(const v1::StatusReply& reply);
 std::string cluster_text(const v1::StatusReply& reply);
 
+/// False: it lives on one node. One that is down may be held by several.
+inline bool may_be_replicated(const v1::ShardStatus& shard) { return shard.has_replication() || !shard.up(); }
 /// `n1, n2, n3`
 std::string names_of(const std::vector<std::string>& nodes);
 /// The last comparison of the states of its replicas, or null.

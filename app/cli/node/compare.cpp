@@ -31,7 +31,7 @@ using awaited = std::map<std::uint32_t, std::uint64_t>;
 const v1::ReplicationStatus* of_several(const v1::ShardStatus& shard) {
   const auto& it = shard.replication();
   const bool is_alone = it.role() == "leader" && it.others().empty();
-  return (shard.has_replication() && !is_alone) || !shard.up() ? &it : nullptr;
+  return may_be_replicated(shard) && !is_alone ? &it : nullptr;
 }
 
 /// Has one begun for each shard that several nodes hold, unless one is in progress.

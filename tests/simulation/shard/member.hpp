@@ -77,6 +77,7 @@ class node::member final : public service_port {
   std::optional<copy_giver> giver_;
   std::optional<copy_taker> taker_;
   std::optional<state_comparer> comparer_;
+  std::uint64_t ticks_ = 0;
   replica_service service_{*this};
 };
 
