@@ -73,10 +73,8 @@ void state_comparer::look_at_verdict(const v1::StateComparison& what, const repl
   // Another comparison that says the same does not put it off.
   if (std::exchange(judged_, what.number()) != what.number() && differs && act_ms_ == 0) {
     const auto leader = now.role == raft::role::leader ? self : now.leader;
-    const auto place = [&](std::uint64_t replica, const std::string& node) { return std::pair{replica != leader, node}; };
-    const auto own = place(self, world_.node_of(self));
-    const auto is_before = [&](const auto& one) { return one.differs() && place(one.replica(), one.node()) < own; };
-    act_ms_ = world_.boot_ms() + (1 + std::count_if(what.replicas().begin(), what.replicas().end(), is_before)) * act_one_by_one_ms;
+    const auto before = static_cast<std::int64_t>(core::act_before(what, self, leader));
+    act_ms_ = world_.boot_ms() + (1 + before) * act_one_by_one_ms;
   }
   if (!differs) act_ms_ = 0;
   if (act_ms_ == 0 || world_.boot_ms() < act_ms_) return;

@@ -142,6 +142,15 @@ TEST_F(state_comparer_test, the_leader_itself_may_be_the_one) {
   EXPECT_EQ(different.count(leader), 1U);
 }
 
+TEST_F(state_comparer_test, another_comparison_does_not_put_off_that_one_acts) {
+  for (raft::replica_id id = 1; id <= 3; ++id) three.apply(id);
+  change(follower());
+  compare();
+  for (const auto until = three.now_ms + state_comparer::act_one_by_one_ms + 500; three.now_ms < until;) compare();
+  pass(500);
+  EXPECT_EQ(different.count(follower()), 1U);
+}
+
 TEST_F(state_comparer_test, without_a_majority_nobody_is_said_to_be_damaged) {
   for (raft::replica_id id = 1; id <= 3; ++id) three.apply(id);
   end(follower(1));
