@@ -89,6 +89,7 @@ result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options 
     of.on_fatal = with.on_fatal;
     of.on_damage = with.on_damage;
     of.on_difference = with.on_difference;
+    of.on_older_copy = with.on_older_copy;
     of.on_outlived = with.on_outlived;
     of.on_others = with.on_others;
     of.on_epoch = [self](const v1::ShardClaim& claim) { caf::anon_send(self->links_.as<links_actor>(), claim); };

@@ -55,10 +55,12 @@ class node_tree {
     webhook_port* alert_webhooks = nullptr;  // may be null if no alert target is a webhook; must outlive the tree
     /// Called at most a few times, from any thread, if a shard cannot go on. Must end the process.
     fatal_handler on_fatal;
-    /// The store of a shard that other nodes hold, too, is not what it was. From any thread.
+    /// A value of a shard that other nodes hold, too, is not what was written. From any thread, must not wait.
     fatal_handler on_damage;
-    /// The state of a shard here is not that of the majority of the nodes that hold it. From any thread, and may block for some seconds.
+    /// The state of a shard here is not that of the majority of the nodes that hold it. Said again and again. From any thread, must not wait.
     fatal_handler on_difference;
+    /// The store of a shard here is an older copy, and its replica takes part no more. From any thread.
+    fatal_handler on_older_copy;
     /// A shard that other nodes hold, too, goes on elsewhere in that lineage. From any thread. May be empty.
     std::function<void(std::uint32_t shard, const v1::Lineage& latest)> on_outlived;
     /// Several nodes hold a shard that this node claims to hold alone. From any thread. May be empty.

@@ -113,7 +113,7 @@ class replica_shell final : public service_port {
 
   caf::result<v1::ReplicaWelcome, caf::strong_actor_ptr> meet(const v1::ReplicaHello& you, const caf::strong_actor_ptr& who) {
     v1::ReplicaWelcome out;
-    const auto known = who ? seat_.others().meet(you) : status(invalid("a replica introduced itself without an actor", ""));
+    const auto known = who ? seat_.meet(you) : status(invalid("a replica introduced itself without an actor", ""));
     follow_log();
     if (known.ok()) {
       link(you, who);
@@ -263,6 +263,8 @@ class replica_shell final : public service_port {
 
   void greet(const std::string& node, const caf::strong_actor_ptr& gateway) {
     const auto found = peers_.find(node);
+    // A new replica would take its lineage.
+    if (seat_.is_outlived()) return;
     if (found == peers_.end() || !wants_greeting(node, found->second) || std::exchange(found->second.asked, true)) return;
     auto& to = found->second;
     self_->request(caf::actor_cast<replica_door>(gateway), answer_limit, seat_.others().me(), caf::actor_cast<caf::strong_actor_ptr>(self_))
@@ -274,7 +276,7 @@ class replica_shell final : public service_port {
                 // It may have begun the shard meanwhile; a new replica takes that even if the other side does not know it yet.
                 if (said.error().code() == v1::ERROR_CODE_UNAVAILABLE) return;
               }
-              const auto known = seat_.others().meet(said.me());
+              const auto known = seat_.meet(said.me());
               follow_log();
               if (!known.ok()) return complain(known.failure().sentence);
               if (who) link(said.me(), who);
@@ -350,11 +352,11 @@ class replica_shell final : public service_port {
     if (words == told_) return;
     setup_.log->on_note(now.quarantined.empty() ? note_level::info : note_level::error, "replica", words);
     told_ = std::move(words);
-    if (now.went_back && setup_.on_damage)
-      setup_.on_damage(error{v1::ERROR_CODE_CORRUPT,
-                             "The store of shard " + std::to_string(seat_.settings().shard) +
-                                 " is an older copy: it lacks entries that this node had confirmed to the one that leads.",
-                             "Put the latest store back, or give the node an empty one."});
+    if (now.went_back && setup_.on_older_copy)
+      setup_.on_older_copy(error{v1::ERROR_CODE_CORRUPT,
+                                 "The store of shard " + std::to_string(seat_.settings().shard) +
+                                     " is an older copy: it lacks entries that this node had confirmed to the one that leads.",
+                                 "Put the latest store back, or give the node an empty one."});
   }
 
   void complain(const std::string& sentence) {

@@ -19,7 +19,7 @@ struct replica_setup {
   copies_actor copies;  // null: nobody here gives or takes copies
   fatal_handler on_fatal;
   /// The replica's store is not what it was; it takes part no more. On the actor's thread. May be empty.
-  fatal_handler on_damage;
+  fatal_handler on_older_copy;
   /// The shard goes on elsewhere in this lineage; it takes part no more. On the actor's thread. May be empty.
   std::function<void(const v1::Lineage& latest)> on_outlived;
   /// A group of the Scheduler's batches counts, so long after it was proposed.

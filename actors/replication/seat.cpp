@@ -199,12 +199,20 @@ void replica_seat::cannot_read(std::string why) {
   unreadable_ = {std::move(why), next};
 }
 
+status replica_seat::meet(const v1::ReplicaHello& you) {
+  if (!outlived_) return others_.meet(you);
+  return error{v1::ERROR_CODE_UNAVAILABLE,
+               "Shard " + std::to_string(options_.shard) + " goes on elsewhere in a later lineage than that of node " + options_.node + ".",
+               "Give node " + options_.node + " an empty store, and let it join again."};
+}
+
 bool replica_seat::heard_of(const v1::Lineage& latest) {
   auto* const it = consensus();
   auto own = others_.me().lineage();
   own.set_several(true);  // which it is not stored with
   if (it == nullptr || compare(latest, own) != lineage_order::later || !it->view().quarantined.empty()) return false;
   it->outlived("the shard goes on elsewhere in a later lineage (" + to_text(latest) + ")");
+  outlived_ = true;
   return true;
 }
 

@@ -47,6 +47,10 @@ class replica_seat {
   acquaintance& others() noexcept { return others_; }
   /// The shard has begun, as `others` say: durable on return.
   status begin();
+  /// Another replica introduces itself, or answers: as of acquaintance. Error also: this replica is of a lineage that is over, and nothing is to be
+  /// taken from it.
+  status meet(const v1::ReplicaHello& you);
+  bool is_outlived() const { return outlived_; }
   /// This node's store is `id`, and it is linked.
   void met(const std::string& node, raft::replica_id id);
   /// It is linked no longer.
@@ -107,6 +111,7 @@ class replica_seat {
   std::map<std::string, std::int64_t> damaged_;         // by node: when its store was damaged, as the list has it
   std::pair<std::string, raft::log_index> unreadable_;  // why, and the first entry that cannot be read
   std::atomic<std::uint64_t> wanted_comparison_{0};
+  std::atomic<bool> outlived_{false};              // the shard goes on elsewhere in a later lineage
   std::optional<std::int64_t> all_know_since_ms_;  // a later format than is written; as of boot_ms
   // What this leader has proposed last, and not seen yet.
   std::uint64_t proposed_nodes_ = 0;

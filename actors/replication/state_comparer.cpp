@@ -17,26 +17,40 @@ constexpr std::int64_t answer_again_ms = 2'000;
 void state_comparer::tick() {
   read_on();
   const auto row = store::comparison_in(*world_.own->read());
+  if (row && !core::in_progress(*row)) look_at_verdict(*row);
   const auto now = world_.of->view();
-  if (row && !core::in_progress(*row)) look_at_verdict(*row, now);
   if (!now.quarantined.empty()) return;
   if (now.role == raft::role::leader && now.epoch != 0) return lead(now, row);
   epoch_ = 0;
   if (row && core::in_progress(*row) && now.role == raft::role::follower) answer(now, *row);
 }
 
+void state_comparer::doubt() {
+  if (doubted_ms_ && world_.boot_ms() - *doubted_ms_ < doubt_again_ms) return;
+  doubted_ms_ = world_.boot_ms();
+  doubted_.emplace(world_.own->read_settled());
+}
+
+/// Whether all of it is read; nullopt: it cannot be.
+std::optional<bool> state_comparer::read_some(store::state_reader& from) {
+  const auto read = from.step(world_.bytes_a_tick);
+  if (read) return *read;
+  if (read.failure().code == v1::ERROR_CODE_CORRUPT)
+    world_.on_damage(read.failure());
+  else
+    world_.note("its state is not compared: " + read.failure().sentence);
+  return std::nullopt;
+}
+
 /// Its own state, as far as one tick goes.
 void state_comparer::read_on() {
   if (auto marked = world_.own->take_marked())
     own_ = own_state{marked->number, marked->index, store::state_reader{std::move(marked->state)}, {}};
+  if (doubted_ && read_some(*doubted_).value_or(true)) doubted_.reset();
   if (!own_ || !own_->reader) return;
-  const auto read = own_->reader->step(world_.bytes_a_tick);
-  if (!read) {
-    own_.reset();
-    if (read.failure().code == v1::ERROR_CODE_CORRUPT) return world_.on_damage(read.failure());
-    return world_.note("its state is not compared: " + read.failure().sentence);
-  }
-  if (!*read) return;
+  const auto all = read_some(*own_->reader);
+  if (!all) return own_.reset();
+  if (!*all) return;
   own_->hash = own_->reader->hash();
   own_->reader.reset();
 }
@@ -65,20 +79,13 @@ void state_comparer::answer(const replica_view& now, const v1::StateComparison& 
   world_.send(std::move(out));
 }
 
-void state_comparer::look_at_verdict(const v1::StateComparison& what, const replica_view& now) {
+void state_comparer::look_at_verdict(const v1::StateComparison& what) {
   const auto self = world_.of->settings().self;
   // What it had then it may have lost with a restart, or replaced by a copy.
   const bool is_it = is_known(what.number()) && own_->index == what.index() && world_.own->copied_index() <= what.index();
-  const bool differs = is_it && !what.no_majority() && !core::difference_of(what, self).empty();
-  // Another comparison that says the same does not put it off.
-  if (std::exchange(judged_, what.number()) != what.number() && differs && act_ms_ == 0) {
-    const auto leader = now.role == raft::role::leader ? self : now.leader;
-    const auto before = static_cast<std::int64_t>(core::act_before(what, self, leader));
-    act_ms_ = world_.boot_ms() + (1 + before) * act_one_by_one_ms;
-  }
-  if (!differs) act_ms_ = 0;
-  if (act_ms_ == 0 || world_.boot_ms() < act_ms_) return;
-  act_ms_ = world_.boot_ms() + act_again_ms;
+  if (!is_it || what.no_majority() || core::difference_of(what, self).empty()) return;
+  if (std::exchange(judged_, what.number()) == what.number() && world_.boot_ms() - told_ms_ < tell_again_ms) return;
+  told_ms_ = world_.boot_ms();
   world_.on_difference(error{v1::ERROR_CODE_CORRUPT,
                              "The store of shard " + std::to_string(world_.shard) +
                                  " has another state than those of the other nodes, as of entry " + std::to_string(what.index()) + ".",

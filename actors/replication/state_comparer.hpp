@@ -12,7 +12,7 @@
 
 #include "actors/replication/replica.hpp"
 #include "messages/replica.pb.h"
-#include "store/check/state_hash.hpp"
+#include "store/journaled/state_hash.hpp"
 #include "store/journaled/store.hpp"
 
 namespace fairlead {
@@ -21,9 +21,9 @@ class state_comparer {
  public:
   /// A replica that is in contact and does not answer is waited for so long, once the leader's own state is known.
   static constexpr std::int64_t answers_within_ms = 600'000;
-  /// Nodes that differ act one after the other, the one that leads first, then by their names; each asks again while it may not.
-  static constexpr std::int64_t act_one_by_one_ms = 10'000;
-  static constexpr std::int64_t act_again_ms = 60'000;
+  /// That its state is another one it says again, for its node may have to go on with that.
+  static constexpr std::int64_t tell_again_ms = 60'000;
+  static constexpr std::int64_t doubt_again_ms = 600'000;
 
   struct world {
     replica* of = nullptr;
@@ -39,8 +39,7 @@ class state_comparer {
     std::function<std::uint64_t()> wanted;
     /// The store here is damaged: a value is not what was written.
     std::function<void(const error&)> on_damage;
-    /// The state here is not that of the majority. If the shards of this node go on without it, the node gets them from the others, and this does not
-    /// come back. May block for some seconds.
+    /// The state here is not that of the majority. If the shards of this node go on without it, the node gets them from the others.
     std::function<void(const error&)> on_difference;
     /// What is read in one tick.
     std::size_t bytes_a_tick = std::size_t{32} << 20;
@@ -50,6 +49,8 @@ class state_comparer {
 
   /// Some times a second.
   void tick();
+  /// A copy of the state here was refused, maybe because a value in it is not what was written. All values are read, once in a while.
+  void doubt();
   /// Another replica tells its state.
   void take(const v1::ReplicaCopy& what);
 
@@ -61,6 +62,7 @@ class state_comparer {
   };
 
   void read_on();
+  std::optional<bool> read_some(store::state_reader& from);
   bool is_known(std::uint64_t number) const { return own_ && own_->number == number && !own_->reader; }
   /// Its state as of that comparison is still to be read.
   bool reads(std::uint64_t number) const {
@@ -72,13 +74,15 @@ class state_comparer {
   bool is_answered(const replica_view& now) const;
   v1::ReplicaCopy::State state_of_own(std::uint64_t number) const;
   void answer(const replica_view& now, const v1::StateComparison& asked);
-  void look_at_verdict(const v1::StateComparison& what, const replica_view& now);
+  void look_at_verdict(const v1::StateComparison& what);
 
   world world_;
   std::optional<own_state> own_;
-  std::uint64_t judged_ = 0;      // the last comparison whose end was looked at
-  std::int64_t act_ms_ = 0;       // boot time: when this replica acts on that it differs; 0: it does not differ
-  std::int64_t answered_ms_ = 0;  // boot time of the last answer
+  std::optional<store::state_reader> doubted_;  // it is read for the damage alone
+  std::optional<std::int64_t> doubted_ms_;      // boot time
+  std::uint64_t judged_ = 0;                    // the last comparison whose end was looked at
+  std::int64_t told_ms_ = 0;                    // boot time: when it has said last that its state is another one
+  std::int64_t answered_ms_ = 0;                // boot time of the last answer
   // As the leader:
   std::uint64_t epoch_ = 0;
   std::int64_t leads_since_ms_ = 0;  // boot time

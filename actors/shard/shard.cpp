@@ -262,7 +262,7 @@ child_spec shard::replica_child() {
         setup.links = world_.links;
         setup.copies = copies_.as<copies_actor>();
         setup.on_fatal = world_.on_fatal;
-        setup.on_damage = world_.on_damage;
+        setup.on_older_copy = world_.on_older_copy;
         setup.on_outlived = [this](const v1::Lineage& latest) {
           if (world_.on_outlived) world_.on_outlived(options_.shard, latest);
         };

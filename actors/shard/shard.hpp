@@ -59,6 +59,7 @@ class shard {
     /// As of node_tree::world.
     fatal_handler on_damage;
     fatal_handler on_difference;
+    fatal_handler on_older_copy;
     std::function<void(std::uint32_t shard, const v1::Lineage& latest)> on_outlived;
     std::function<void(const v1::ReplicaHello&)> on_others;
     /// Called, from any thread, for each epoch that the shard begins here; with epoch 0: it is led here no longer.

@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "app/config/config.hpp"
+#include "app/node/damage_watch.hpp"
 #include "app/node/notes.hpp"
 #include "messages/error.hpp"
 #include "messages/time.hpp"
@@ -33,6 +34,9 @@ bool others_may_hold_all(const node_config& config, const node_notes& notes);
 /// Whether the node may begin with empty stores: the leader of each of its shards is asked, and nothing is changed. While the node runs; blocks for some
 /// seconds. Error: why not.
 status can_begin_anew(const node_config& config, const node_notes& notes);
+
+/// Of this node among those that hold its shards, as far as is noted.
+node_turn turn_of(const node_config& config, const node_notes& notes);
 
 struct rebuild_patience {
   duration answer_within = std::chrono::seconds{10};  // of each question

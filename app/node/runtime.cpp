@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <thread>
 #include <utility>
 
@@ -20,6 +19,7 @@
 #include "app/metrics/http_port.hpp"
 #include "app/metrics/metrics_source.hpp"
 #include "app/node/both.hpp"
+#include "app/node/damage_watch.hpp"
 #include "app/node/identity.hpp"
 #include "app/node/notes.hpp"
 #include "app/node/rebuild.hpp"
@@ -36,13 +36,6 @@
 
 namespace fairlead::app {
 
-namespace {
-
-/// Of a node alone, which runs on: its log is not to fill.
-constexpr std::size_t most_damage_told = 64;
-
-}  // namespace
-
 /// In the order of construction; destroyed in the opposite order.
 struct node_runtime::state {
   node_config config;
@@ -55,9 +48,7 @@ struct node_runtime::state {
   std::unique_ptr<node_identity> identity;
   std::shared_ptr<node_notes> notes;
   std::once_flag end_limited;
-  std::mutex guard_of_damage;
-  std::set<std::string> damage_told;  // that was met
-  std::string waits_for;              // why the start has to wait, as it was told last
+  std::string waits_for;  // why the start has to wait, as it was told last
   // As of the start, for any thread. What is read again later is in `config`.
   std::shared_ptr<const node_config> started;
   std::unique_ptr<store::disk_stores> stores;  // of the shards here; null: none
@@ -75,6 +66,7 @@ struct node_runtime::state {
   std::optional<metrics_source> figures;
   std::unique_ptr<class http_port> http;
   std::optional<std::jthread> written_notes;
+  damage_watch damage{watch_of_damage()};
   std::uint16_t port = 0;
 
   [[noreturn]] void die(error why) {
@@ -97,25 +89,18 @@ struct node_runtime::state {
     });
   }
 
-  /// A reader has met damage. Other nodes can give this one the shard. Without them what is not damaged is served on.
-  void met_damage(const error& why) {
-    if (others_hold_all(notes->others(), started->shards_here)) die(why);
-    tell_once(why.sentence, in_one_line(why));
-  }
-
-  /// The state of a shard here is another one. The node ends only if the others go on without it.
-  void met_difference(const error& why) {
-    const auto can = can_begin_anew(*started, *notes);
-    if (can.ok()) die(why);
-    tell_once(can.failure().sentence, why.sentence + " The node goes on with it: " + in_one_line(can.failure()));
-  }
-
-  void tell_once(const std::string& key, const std::string& sentence) {
-    {
-      const std::lock_guard lock{guard_of_damage};
-      if (damage_told.size() >= most_damage_told || !damage_told.insert(key).second) return;
-    }
-    log->on_note(note_level::error, "store", sentence);
+  damage_watch::world watch_of_damage() {
+    return {[this] { return to_unix_ms(clock.now()); },
+            [this] { return turn_of(*started, *notes); },
+            [this] { return others_hold_all(notes->others(), started->shards_here); },
+            [this] { return can_begin_anew(*started, *notes); },
+            [this] {
+              const std::lock_guard lock{of_several};
+              for (const auto& seat : seats)
+                if (seat) (void)seat->decline(true);
+            },
+            [this](const std::string& sentence) { log->on_note(note_level::error, "store", sentence); },
+            [this](const error& why) { die(why); }};
   }
 
   /// Everything has been stopped: only the process is left to end.
@@ -237,7 +222,7 @@ struct node_runtime::state {
     const auto note = [this](bool warning, const std::string& sentence) {
       log->on_note(warning ? note_level::warning : note_level::info, "journal", sentence);
     };
-    stores->on_damage([this](const error& why) { met_damage(why); });
+    stores->on_damage([this](const error& why) { damage.damaged(why); });
     stores->begin_applying([this](const error& why) { die(why); }, note, [](const error& why) { std::_Exit(exit_code_of(why.code)); });
     return nothing{};
   }
@@ -325,8 +310,12 @@ struct node_runtime::state {
     world.expressions = &*expressions;
     world.alert_webhooks = alert_webhooks ? &*alert_webhooks : nullptr;
     world.on_fatal = [this](const error& why) { die(why); };
-    world.on_damage = [this](const error& why) { met_damage(why); };
-    world.on_difference = [this](const error& why) { met_difference(why); };
+    world.on_damage = [this](const error& why) { damage.damaged(why); };
+    world.on_difference = [this](const error& why) { damage.differs(why); };
+    // What it has confirmed and lacks may be what the others need: it has no vote any more.
+    world.on_older_copy = [this](const error& why) {
+      others_hold_all(notes->others(), started->shards_here) ? die(why) : damage.damaged(why);
+    };
     world.on_outlived = [this](std::uint32_t shard, const v1::Lineage& latest) {
       if (const auto noted = notes->note_later(shard, latest); !noted.ok())
         log->on_note(note_level::error, "replica", in_one_line(noted.failure()));
@@ -427,6 +416,7 @@ struct node_runtime::state {
   /// What is committed is durable in any case; the next start is faster, and a copy of the closed store is whole.
   void close_stores() {
     if (!stores) return;
+    damage.stop();
     written_notes.reset();
     replicas.clear();
     seats.clear();

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "messages/replica.pb.h"
-#include "store/check/state_hash.hpp"
 #include "store/failpoint.hpp"
+#include "store/journaled/state_hash.hpp"
 #include "store/journaled/store.hpp"
 #include "store/keys.hpp"
 
@@ -17,8 +17,8 @@ namespace fairlead::store {
 
 namespace {
 
-error refused(const std::string& place, const std::string& why) {
-  return {v1::ERROR_CODE_WRONG_STATE, "The copy that came for " + place + " is not taken: " + why + ".", "Nothing was changed."};
+error refused(const std::string& place, const std::string& why, error_code code = v1::ERROR_CODE_WRONG_STATE) {
+  return {code, "The copy that came for " + place + " is not taken: " + why + ".", "Nothing was changed."};
 }
 
 }  // namespace
@@ -72,7 +72,8 @@ status journaled_store::install(incoming_copy& from, const log_base& behind) {
   rows.erase(table::meta, keys::meta(meta::clock_ahead_row));
   if (const auto own = clock_to_note()) rows.put(table::meta, keys::meta(meta::clock_ahead_row), meta::encode_clock(*own));
   // Nothing has changed yet.
-  if (auto written = (*opened)->apply(run::of(rows)->operations()); !written) return refused(place(), written.failure().sentence);
+  const auto written = failpoint("install.rows") ? status(failpoint_error("install.rows")) : (*opened)->apply(run::of(rows)->operations());
+  if (!written) return refused(place(), written.failure().sentence, v1::ERROR_CODE_UNAVAILABLE);
   if (failpoint("install.before")) return fail(failpoint_error("install.before"));
   if (auto taken = from.take_over(); !taken) return fail(taken.failure());
   if (failpoint("install.after")) return fail(failpoint_error("install.after"));

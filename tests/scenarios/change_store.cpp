@@ -1,7 +1,8 @@
-// Changes a store whose node is not running, in a way that its checksums do not show. Usage: change_store DIRECTORY newer|other
+// Changes a store whose node is not running. Usage: change_store DIRECTORY newer|other|damaged
 //
-//   newer   a later release wrote it: its schema version is one that this release does not know
-//   other   it has a row that the log of its shard does not have
+//   newer     a later release wrote it: its schema version is one that this release does not know
+//   other     it has a row that the log of its shard does not have
+//   damaged   the value of a row that no work reads is not what was written
 
 #include <iostream>
 #include <string_view>
@@ -15,7 +16,7 @@ namespace {
 
 using namespace fairlead::store;
 
-fairlead::status put(const std::string& directory, std::string_view row, std::string stored) {
+fairlead::status put(const std::string& directory, std::string_view row, std::string stored, std::uint32_t flipped = 0) {
   env_options options;
   options.directory = directory;
   auto opened = env::open(options);
@@ -23,7 +24,7 @@ fairlead::status put(const std::string& directory, std::string_view row, std::st
   auto txn = (*opened)->write();
   if (!txn) return txn.failure();
   const auto key = keys::meta(row);
-  const auto sum = checksum(table::meta, key, stored);
+  const auto sum = checksum(table::meta, key, stored) ^ flipped;
   for (unsigned shift = 0; shift < 32; shift += 8) stored.push_back(static_cast<char>(sum >> shift & 0xff));
   if (auto done = txn->put(table::meta, key, stored); !done) return done;
   return txn->commit();
@@ -33,12 +34,12 @@ fairlead::status put(const std::string& directory, std::string_view row, std::st
 
 int main(int argc, char** argv) {
   const std::string_view how = argc == 3 ? argv[2] : "";
-  if (how != "newer" && how != "other") {
-    std::cerr << "usage: change_store DIRECTORY newer|other\n";
+  if (how != "newer" && how != "other" && how != "damaged") {
+    std::cerr << "usage: change_store DIRECTORY newer|other|damaged\n";
     return 2;
   }
-  const auto done =
-      how == "newer" ? put(argv[1], meta::schema_row, meta::encode_u32(journaled_schema_version + 1)) : put(argv[1], "other", "other");
+  const auto done = how == "newer" ? put(argv[1], meta::schema_row, meta::encode_u32(journaled_schema_version + 1))
+                                   : put(argv[1], "other", "other", how == "damaged" ? 1 : 0);
   if (!done) std::cerr << done.failure().sentence << '\n';
   return done ? 0 : 1;
 }

@@ -4,7 +4,7 @@ aside, at its start or after it has ended by itself with a reason, and gets the 
 to spoil the other stores, or to set its store aside while the others do not go on without it. It is killed at each step of that. Judged by the
 services' records and the client's history.
 
-    tests/scenarios/replicated_damage.py [--flips N] [--kills N] [--seed N]
+    tests/scenarios/replicated_damage.py [--flips N] [--kills N] [--copies N] [--short] [--seed N]
 """
 
 import argparse
@@ -28,6 +28,7 @@ def run():
     parser.add_argument("--flips", type=int, default=4)
     parser.add_argument("--kills", type=int, default=2)
     parser.add_argument("--copies", type=int, default=len(TELLERS), help="older ones of a store")
+    parser.add_argument("--short", action="store_true", help="without the node that is damaged while the others are down")
     options, dice = harness.with_dice(parser)
     with harness.sandbox("replicated_damage", options.keep) as box:
         working = load(box, options.seed, lambda ports: replicated_nodes.trio(
@@ -45,8 +46,11 @@ def run():
         working.wait_for_work("an older copy of a store")
         for told_by in dice.sample(TELLERS, min(options.copies, len(TELLERS))):
             gets_an_older_copy(working, told_by, dice)
-        working.wait_for_work("damage while the others are down")
-        keeps_its_store_while_others_may_need_it(working, dice.choice(NAMES))
+        working.wait_for_work("damage that is met while another node is down")
+        goes_on_while_its_vote_is_needed(working, dice)
+        if not options.short:
+            working.wait_for_work("damage while the others are down")
+            keeps_its_store_while_others_may_need_it(working, dice.choice(NAMES))
         working.finish()
         print(f"{options.flips} stores were damaged, and {noticed} nodes noticed\n"
               f"{working.client.acknowledged} orders acknowledged, {working.services.arrivals} requests", flush=True)
@@ -221,9 +225,8 @@ def ends_and_repairs_itself(working, name, before):
     wait_until(lambda: working.look() or node.process.poll() is not None, 60, f"{name} ends, because its store is damaged", every=0.05)
     said = said_since(node, before)
     expect(node.process.returncode == 5, f"{name} ended with {node.process.returncode} after a comparison: {said[-900:]}")
-    node.launch()
+    whole.launch_until_it_says(name, SET_ASIDE, working.look)
     wait_until(lambda: working.look() or whole.whole(), 60, f"{name} votes again after a comparison", every=0.1)
-    expect(SET_ASIDE in said_since(node, before), f"{name} did not set its store aside after a comparison: {said_since(node, before)[-900:]}")
     forget_set_aside(name, whole.folder / name)
 
 
@@ -247,6 +250,31 @@ def has_another_state(working, name):
     told = comparison(working)
     expect(sorted(told["same"]) == sorted(NAMES), f"{name} has repaired itself, and the comparison says {told}")
     print(f"{name} had another state than the others, and a comparison found it", flush=True)
+
+
+def goes_on_while_its_vote_is_needed(working, dice):
+    """Without the node that meets damage nobody could lead."""
+    whole = working.nodes
+    name, away = dice.sample(NAMES, 2)
+    node = whole.nodes[name]
+    node.end()
+    if not harness.change_store(whole.folder / name, "damaged"):
+        node.launch()
+        return
+    before = len(node.log.read_bytes())
+    whole.launch_until_it_says(name, "follows", working.look)
+    wait_until(lambda: working.look() or whole.whole(), 60, f"{name} follows with a damaged value", every=0.1)
+    whole.nodes[away].end()
+    told = comparison(working)
+    expect(sorted(told["not compared"]) == sorted((name, away)), f"{name} cannot read its state and {away} is down, and the comparison says {told}")
+    wait_until(lambda: working.look() or "The node goes on with it, and leads no shard" in said_since(node, before), 60,
+               f"{name} says that it goes on with a damaged value: {said_since(node, before)[-900:]}", every=0.1)
+    wait_until(lambda: working.look() or whole.leader() not in (None, name), 30, f"{name}, whose value is damaged, leads no more", every=0.1)
+    working.wait_for_work(f"{name} goes on with a damaged value")
+    expect(node.process.poll() is None, f"{name} ended with {node.process.returncode} although its vote was needed: {said_since(node, before)[-900:]}")
+    whole.nodes[away].launch()
+    ends_and_repairs_itself(working, name, before)
+    print(f"{name} met a damaged value while {away} was down, and repaired itself once that was back", flush=True)
 
 
 def check_later(whole, name, working):

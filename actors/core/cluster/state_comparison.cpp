@@ -66,12 +66,4 @@ std::string difference_of(const v1::StateComparison& what, std::uint64_t replica
   return {};
 }
 
-std::size_t act_before(const v1::StateComparison& what, std::uint64_t replica, std::uint64_t leader) {
-  const auto place = [&](const auto& one) { return std::pair{one.replica() != leader, one.node()}; };
-  const auto own = std::find_if(what.replicas().begin(), what.replicas().end(), [&](const auto& one) { return one.replica() == replica; });
-  return static_cast<std::size_t>(std::count_if(what.replicas().begin(), what.replicas().end(), [&](const auto& one) {
-    return own != what.replicas().end() && one.differs() && place(one) < place(*own);
-  }));
-}
-
 }  // namespace fairlead::core

@@ -41,7 +41,5 @@ v1::StateComparison ended(v1::StateComparison asked, std::uint64_t index, const 
 bool is_same(const v1::StateComparison& what);
 /// What the comparison says against a replica, for `node n3: …`; empty: nothing.
 std::string difference_of(const v1::StateComparison& what, std::uint64_t replica);
-/// How many that differ act before that one does: the one that leads is the first, then they go by their nodes' names.
-std::size_t act_before(const v1::StateComparison& what, std::uint64_t replica, std::uint64_t leader);
 
 }  // namespace fairlead::core

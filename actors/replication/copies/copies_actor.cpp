@@ -47,9 +47,9 @@ class copies {
     const auto note = [this](const std::string& sentence) {
       setup_.log->on_note(note_level::info, "replica", "shard " + std::to_string(setup_.seat->settings().shard) + ": " + sentence);
     };
-    giver_.emplace(copy_giver::world{it, &own, setup_.archives.get(), setup_.seat->settings().shard, boot_ms,
-                                     [] { return make_uuid_v7(now_unix_ms()); }, send, note,
-                                     [seat = setup_.seat](raft::replica_id id) { return seat->name_of(id); }, setup_.turn});
+    giver_.emplace(copy_giver::world{
+        it, &own, setup_.archives.get(), setup_.seat->settings().shard, boot_ms, [] { return make_uuid_v7(now_unix_ms()); }, send, note,
+        [seat = setup_.seat](raft::replica_id id) { return seat->name_of(id); }, setup_.turn, [this] { comparer_->doubt(); }});
     taker_.emplace(copy_taker::world{it, &own, setup_.archives.get(), boot_ms, send, note, setup_.on_fatal});
     const auto on_damage = [this](const error& why) { setup_.on_damage ? setup_.on_damage(why) : note_of(why); };
     const auto on_difference = [this](const error& why) { setup_.on_difference ? setup_.on_difference(why) : note_of(why); };

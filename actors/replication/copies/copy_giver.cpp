@@ -134,6 +134,7 @@ void copy_giver::asked(const v1::ReplicaCopy& what) {
     const bool has_it = what.refused().has_it();
     not_before_ms_[to_] = world_.boot_ms() + (has_it ? offer_every_ms : again_after_refusal_ms);
     end(has_it ? "is not needed any more: it has the entry with which that ends" : "is refused: " + what.refused().why());
+    if (!has_it && world_.on_refused) world_.on_refused();
     return world_.of->end_copy(has_it ? "" : what.refused().why());
   }
   heard_ms_ = offered_ms_ = world_.boot_ms();

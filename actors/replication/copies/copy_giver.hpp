@@ -36,6 +36,7 @@ class copy_giver {
     std::function<void(const std::string& sentence)> note;
     std::function<std::string(raft::replica_id)> node_of;  // for sentences
     std::shared_ptr<copy_turn> turn;                       // of the node's shards; null: there is no other
+    std::function<void()> on_refused = {};                 // by a replica that needs a copy
   };
 
   explicit copy_giver(world in) : world_(std::move(in)) {}

@@ -146,8 +146,10 @@ void copy_taker::finish() {
   if (store::failpoint("copy.checked")) return refuse(store::failpoint_error("copy.checked"));
   if (auto noted = world_.archives->note_adding(true); !noted) return refuse(noted.failure());
   const auto installed = world_.of->install(*whole, behind);
-  if (!installed.ok() && installed.failure().code != v1::ERROR_CODE_WRONG_STATE) return world_.on_fatal(installed.failure());
-  if (!installed.ok()) return refuse(installed.failure(), true);
+  const auto code = installed.ok() ? v1::ERROR_CODE_OK : installed.failure().code;
+  if (code == v1::ERROR_CODE_WRONG_STATE) return refuse(installed.failure(), true);
+  if (code == v1::ERROR_CODE_UNAVAILABLE) return refuse(installed.failure());
+  if (code != v1::ERROR_CODE_OK) return world_.on_fatal(installed.failure());
   world_.note("the copy of the state is in place");
   follow_own_tables();
 }

@@ -224,6 +224,9 @@ CAF_TEST(a_shard_that_goes_on_elsewhere_in_a_later_lineage_stops_here) {
     CAF_CHECK(!nodes[name].fatal);
     const auto trouble = nodes[name].seat->describe().trouble();
     CAF_CHECK_EQUAL(trouble, "the shard goes on elsewhere in a later lineage (" + to_text(lineages[0]) + ")");
+    // A new replica would take its lineage.
+    const auto met = nodes[name].seat->meet(nodes[name == "n1" ? "n2" : "n1"].seat->others().me());
+    CAF_CHECK(!met.ok() && met.failure().code == v1::ERROR_CODE_UNAVAILABLE);
   }
 }
 

@@ -12,7 +12,7 @@ namespace fairlead::simulation {
 namespace {
 
 constexpr auto try_again_us = 200 * millisecond;
-// Behind what a node does that differs (state_comparer::act_one_by_one_ms).
+// A node that differs has asked by then whether it may begin anew.
 constexpr auto ask_every_us = 45 * second;
 constexpr int most_tries = 30;
 

@@ -5,7 +5,7 @@
 
 #include "actors/core/raft/member_plan.hpp"
 #include "actors/replication/wire.hpp"
-#include "store/check/state_hash.hpp"
+#include "store/journaled/state_hash.hpp"
 #include "store/keys.hpp"
 
 namespace fairlead::simulation {

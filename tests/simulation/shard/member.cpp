@@ -159,14 +159,14 @@ void node::member::welcomed(std::size_t place, const v1::ReplicaWelcome& said) {
     if (code == v1::ERROR_CODE_OK) {
       (void)meet(place, said.me());
     } else if (code != v1::ERROR_CODE_UNAVAILABLE) {
-      (void)seat_.others().meet(said.me());
+      (void)seat_.meet(said.me());
       follow_log();
     }
   });
 }
 
 status node::member::meet(std::size_t place, const v1::ReplicaHello& you) {
-  auto known = seat_.others().meet(you);
+  auto known = seat_.meet(you);
   follow_log();
   if (!known.ok()) {
     node_.world_.count("replicas that are turned away");

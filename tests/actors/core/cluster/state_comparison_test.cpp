@@ -96,18 +96,6 @@ TEST(state_comparison, a_copy_does_not_count_before_its_state_was_known_to_be_ri
   EXPECT_TRUE(ended(what, 20, {{1, "n1", true, wrong}, {2, "n2", true, right}, {3, "n3", true, wrong, 15}}, 1, now_ms).no_majority());
 }
 
-TEST(state_comparison, of_those_that_differ_the_one_that_leads_acts_first) {
-  const auto what = of({7, 8, 9, 8, 7});
-  EXPECT_EQ(differing(what), "n2 n3 n4 ") << "no majority; the leader's is the first";
-  EXPECT_EQ(act_before(what, 2, 1), 0U);
-  EXPECT_EQ(act_before(what, 3, 1), 1U);
-  EXPECT_EQ(act_before(what, 4, 1), 2U);
-  EXPECT_EQ(act_before(what, 4, 4), 0U);
-  EXPECT_EQ(act_before(what, 2, 4), 1U);
-  EXPECT_EQ(act_before(what, 3, 4), 2U);
-  EXPECT_EQ(act_before(what, 9, 1), 0U) << "it was not compared";
-}
-
 TEST(state_comparison, what_has_ended_keeps_what_was_asked) {
   const auto what = of({7, 7, 7});
   EXPECT_EQ(what.number(), 3U);

@@ -27,7 +27,7 @@ struct copy_exchange_test : testing::copy_world {
   void begin_giver() {
     giver.emplace(copy_giver::world{&three.it(leader), &three.store_of(leader), &archives[leader], 0, [this] { return three.now_ms; },
                                     [this] { return "copy " + std::to_string(++names); }, sender(), noter(giver_notes),
-                                    [](raft::replica_id id) { return "n" + std::to_string(id); }, turn});
+                                    [](raft::replica_id id) { return "n" + std::to_string(id); }, turn, [this] { ++refusals; }});
   }
   void begin_taker() {
     taker.emplace(copy_taker::world{&three.it(away), &three.store_of(away), &archives[away], [this] { return three.now_ms; }, sender(),
@@ -101,7 +101,7 @@ struct copy_exchange_test : testing::copy_world {
   std::function<void(v1::ReplicaCopy&)> change;
   unsigned lost = 0, doubled = 0;  // of 1000
   bool disorder = false;
-  int names = 0;
+  int names = 0, refusals = 0;
   std::uint64_t carried = 0;
 };
 
@@ -220,11 +220,24 @@ TEST_F(copy_exchange_test, a_copy_of_other_rows_than_was_said_is_refused_and_cha
   EXPECT_EQ(three.rows(away), before);
   EXPECT_NE(three.it(leader).view().no_copy.find("it does not end with entry"), std::string::npos) << three.it(leader).view().no_copy;
   EXPECT_EQ(names, 1) << "it is not made again at once";
+  EXPECT_EQ(refusals, 1);
   change = nullptr;
   pass(30'000 / 250 + 40);
   expect_whole();
   EXPECT_EQ(names, 2);
   EXPECT_EQ(three.it(leader).view().no_copy, "");
+}
+
+TEST_F(copy_exchange_test, a_copy_that_cannot_be_put_in_its_place_is_not_made_again_each_second) {
+  fall_behind_anew();
+  ASSERT_TRUE(store::set_failpoints("install.rows=error").ok());
+  for (int i = 0; i < 20; ++i) pass(1);
+  EXPECT_EQ(names, 1);
+  EXPECT_NE(three.it(leader).view().no_copy.find("is not taken"), std::string::npos) << three.it(leader).view().no_copy;
+  ASSERT_TRUE(store::set_failpoints("").ok());
+  pass(30'000 / 250 + 40);
+  expect_whole();
+  EXPECT_EQ(names, 2);
 }
 
 TEST_F(copy_exchange_test, what_strangers_and_former_leaders_send_is_passed_over) {
@@ -285,6 +298,7 @@ TEST_F(copy_exchange_test, whoever_has_a_copy_that_is_offered_once_more_gets_a_l
   expect_whole();
   EXPECT_EQ(names, 2);
   EXPECT_LT(three.now_ms - since_ms, 15'000);
+  EXPECT_EQ(refusals, 0) << "nobody has to doubt the state";
 }
 
 TEST_F(copy_exchange_test, archives_come_along_and_nothing_is_erased_because_the_leader_lacks_it) {

@@ -1,4 +1,4 @@
-#include "store/check/state_hash.hpp"
+#include "store/journaled/state_hash.hpp"
 
 #include <xxhash.h>
 
