@@ -1,7 +1,6 @@
 // The node's place in a cluster: cluster name, peers, own shards, and who may reach the node.
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include "actors/core/cluster/hello.hpp"
@@ -127,11 +126,7 @@ void read_shards(yaml_section& root, node_config& out) {
     // Never a guess: two nodes that both take all shards would be in conflict.
     section.node().child("here").complain("this key is missing; expected the list of this node's shards, such as [0]");
   }
-  // Switches on what is not finished: docs/adr/0033-consensus.md.
-  if (std::getenv("FAIRLEAD_UNFINISHED") != nullptr)
-    read_replicas(section, out);
-  else
-    section.not_yet({"replicas", "election_timeout", "heartbeat"});
+  read_replicas(section, out);
   section.finish();
 }
 

@@ -2,7 +2,6 @@
 `shards.count` and `shards.here` among their settings they hold several."""
 
 import json
-import os
 import re
 import time
 
@@ -11,8 +10,6 @@ import harness
 import node_file
 from harness import expect, wait_until
 from hostile_http import get
-
-os.environ["FAIRLEAD_UNFINISHED"] = "1"  # replicated shards are not complete yet
 
 CONFIG = harness.ROOT / "config" / "replicated"
 NAMES = ("n1", "n2", "n3")

@@ -1,7 +1,6 @@
 // `fairlead cluster init`, `join`, `leave` and `upgrade`: which nodes hold a shard, and what they may write of it.
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -81,14 +80,6 @@ status check_reachable(const node_config& config, const v1::ShardNodesRequest& a
   return nothing{};
 }
 
-/// Switches on what is not finished: docs/adr/0033-consensus.md.
-bool may_try(cli_context& context) {
-  if (std::getenv("FAIRLEAD_UNFINISHED") != nullptr) return true;
-  context.code = fail({v1::ERROR_CODE_WRONG_STATE, "Shards on several nodes are not complete in this release.",
-                       "To try them all the same, set the variable FAIRLEAD_UNFINISHED"});
-  return false;
-}
-
 /// nullopt: the file has errors, and they were told.
 std::optional<node_config> read_file(cli_context& context, const std::string& path) {
   auto read = read_node_config(path);
@@ -98,7 +89,6 @@ std::optional<node_config> read_file(cli_context& context, const std::string& pa
 }
 
 int init(cli_context& context, const member_words& words) {
-  if (!may_try(context)) return context.code;
   auto to = connect(context);
   if (!to) return fail(to.failure());
   v1::NodeOperateRequest what;
@@ -115,7 +105,6 @@ int init(cli_context& context, const member_words& words) {
 }
 
 int join(cli_context& context, const member_words& words) {
-  if (!may_try(context)) return context.code;
   const auto config = read_file(context, words.config);
   if (!config) return context.code;
   auto stores = replicas_to_be::open(*config);
@@ -161,7 +150,7 @@ int leave(cli_context& context, const member_words& words) {
   what.set_reason(words.reason);
   std::vector<std::uint32_t> held;
   for (const auto& shard : known->shards()) {
-    if (!shard.has_replication() && shard.up()) continue;  // it lives on one node
+    if (!may_be_replicated(shard)) continue;
     what.set_shard(shard.shard());
     // Also where it was asked for before.
     const auto nodes = change(*to, what);
@@ -236,7 +225,7 @@ int upgrade(cli_context& context, const member_words& words, bool finish) {
   std::vector<format_line> shards;
   std::optional<error> failed;
   for (const auto& shard : known->shards()) {
-    if (!shard.has_replication() && shard.up()) continue;  // it lives on one node
+    if (!may_be_replicated(shard)) continue;
     what.set_shard(shard.shard());
     what.set_verb(v1::ShardNodesRequest::SHOW);
     what.set_only_ask(false);

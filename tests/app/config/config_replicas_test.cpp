@@ -1,20 +1,13 @@
-// The keys of shards that several nodes hold, which are not complete: without the switch they are refused.
+// The keys of shards that several nodes hold.
 
 #include <gtest/gtest.h>
-
-#include <cstdlib>
 
 #include "tests/app/config/node_file.hpp"
 
 namespace fairlead::app {
 namespace {
 
-struct config_replicas : ::testing::Test {
-  config_replicas() { ::setenv("FAIRLEAD_UNFINISHED", "1", 1); }
-  ~config_replicas() override { ::unsetenv("FAIRLEAD_UNFINISHED"); }
-};
-
-TEST_F(config_replicas, names_the_nodes_that_hold_the_shards) {
+TEST(config_replicas, names_the_nodes_that_hold_the_shards) {
   const auto file = parsed("shards: { replicas: [p, n, o], election_timeout: 300ms, heartbeat: 30ms }");
   EXPECT_EQ(shown(file.problems), lines{});
   EXPECT_EQ(file.config.shard_nodes, (std::vector<std::string>{"n", "o", "p"}));
@@ -23,14 +16,7 @@ TEST_F(config_replicas, names_the_nodes_that_hold_the_shards) {
   EXPECT_TRUE(parsed("").config.shard_nodes.empty());
 }
 
-TEST_F(config_replicas, is_refused_while_it_is_not_complete) {
-  ::unsetenv("FAIRLEAD_UNFINISHED");
-  const auto problems = problems_of("shards: { replicas: [n, o, p] }");
-  ASSERT_EQ(problems.size(), 1u);
-  EXPECT_NE(problems.front().find("shards.replicas: this key is not supported yet"), std::string::npos) << problems.front();
-}
-
-TEST_F(config_replicas, says_what_is_wrong_with_each_value) {
+TEST(config_replicas, says_what_is_wrong_with_each_value) {
   struct bad_case {
     std::string text;
     std::string part;

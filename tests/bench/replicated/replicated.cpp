@@ -149,7 +149,6 @@ class remote_nodes {
     const auto process = fork();
     if (process == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
-      setenv("FAIRLEAD_UNFINISHED", "1", 1);  // replicated shards are not complete yet
       const auto out = open(log.c_str(), O_CREAT | O_WRONLY, 0600);
       dup2(out, STDOUT_FILENO);
       dup2(out, STDERR_FILENO);
