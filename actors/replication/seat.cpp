@@ -72,7 +72,7 @@ void replica_seat::open() {
   replica_ = std::make_unique<replica>(own_, options_.how, boot_ms_, &time_);
   others_.follow(replica_->view().members);
   tell_nodes_locked();
-  if (declines_ || leaves_) (void)replica_->decline(true);
+  if (declines_locked()) (void)replica_->decline(true);
 }
 
 void replica_seat::tell_nodes_locked() {
@@ -90,12 +90,12 @@ void replica_seat::tell_nodes_locked() {
   replica_->prefer(std::move(order));
 }
 
-status replica_seat::decline(bool on) {
+status replica_seat::decline(bool on, why_not_lead why) {
   const std::lock_guard one_at_a_time(declining_);
   {
     const std::lock_guard lock(guard_);
-    declines_ = on;
-    on = on || leaves_;
+    (why == why_not_lead::drained ? drained_ : damaged_here_) = on;
+    on = declines_locked();
   }
   auto* const it = consensus();
   return it != nullptr ? it->decline(on) : status(nothing{});
@@ -147,7 +147,7 @@ void replica_seat::follow() {
     const std::lock_guard lock(guard_);
     const auto before = leaves_;
     take_nodes_locked();
-    if (leaves_ != before) declines = declines_ || leaves_;
+    if (leaves_ != before) declines = declines_locked();
     tell_nodes_locked();
   }
   if (it == nullptr) return;

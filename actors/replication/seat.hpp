@@ -18,6 +18,8 @@
 
 namespace fairlead {
 
+enum class why_not_lead { drained, damaged };
+
 class replica_seat {
  public:
   struct options {
@@ -72,8 +74,8 @@ class replica_seat {
   /// `latest` is the lineage that counts most of all that were heard of. If the shard goes on in that one, this replica takes part no more. True: from
   /// now on.
   bool heard_of(const v1::Lineage& latest);
-  /// This node is drained, or no longer: while another one can lead the shard, this one does not. From any thread.
-  status decline(bool on);
+  /// While another node can lead the shard, this one does not; or that is over. From any thread.
+  status decline(bool on, why_not_lead why = why_not_lead::drained);
   /// The node with that replica, for sentences. From any thread.
   std::string name_of(raft::replica_id id) const;
   /// From any thread.
@@ -81,6 +83,7 @@ class replica_seat {
 
  private:
   void open();
+  bool declines_locked() const { return drained_ || damaged_here_ || leaves_; }
   void tell_nodes_locked();
   void take_nodes_locked();
   void follow();
@@ -104,7 +107,8 @@ class replica_seat {
   std::map<std::string, raft::node_replica> nodes_;
   std::map<std::string, raft::replica_id> listed_;      // by node: what the list has said last
   std::mutex declining_;                                // of those who tell consensus whether it declines; before guard_
-  bool declines_ = false;                               // this node is drained
+  bool drained_ = false;                                // this node
+  bool damaged_here_ = false;                           // the store of this node, or its state is another one
   bool leaves_ = false;                                 // the shard is taken away from it
   bool changed_ = false;                                // nodes have come or gone since that was told
   std::uint32_t format_ = 1;                            // in which the shard is written: all nodes know it

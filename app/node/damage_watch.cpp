@@ -56,6 +56,7 @@ void damage_watch::stop() {
 
 void damage_watch::watch(const std::stop_token& stop) {
   std::int64_t asked_unix_ms = 0;
+  bool declines = false;
   while (!stop.stop_requested()) {
     std::optional<finding> what;
     {
@@ -64,7 +65,9 @@ void damage_watch::watch(const std::stop_token& stop) {
       if (found_ && found_->until_unix_ms < world_.now_unix_ms()) found_.reset();
       what = found_;
     }
-    if (!what || stop.stop_requested()) continue;
+    if (stop.stop_requested()) return;
+    if (std::exchange(declines, what.has_value()) != what.has_value()) world_.decline_leads(declines);
+    if (!what) continue;
     // Once a turn, and only where there is time for an answer.
     const auto turn = world_.turn();
     const auto now_unix_ms = world_.now_unix_ms();
@@ -75,7 +78,6 @@ void damage_watch::watch(const std::stop_token& stop) {
 }
 
 void damage_watch::look(const finding& what) {
-  world_.give_leads_away();
   const auto can = world_.can_begin_anew();
   if (can.ok() && world_.turn().left_ms(world_.now_unix_ms()) > 0) return world_.end(what.why);
   if (can.ok()) return;

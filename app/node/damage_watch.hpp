@@ -40,8 +40,8 @@ class damage_watch {
     std::function<bool()> has_others;
     /// The leaders of all shards go on without this node's stores. May block for some seconds. Error: why not.
     std::function<status()> can_begin_anew;
-    /// While another node can lead the shards of this one, it does not.
-    std::function<void()> give_leads_away;
+    /// While another node can lead the shards of this one, it does not; or that is over.
+    std::function<void(bool on)> decline_leads;
     std::function<void(const std::string& sentence)> tell;
     /// Ends the process.
     std::function<void(const error&)> end;

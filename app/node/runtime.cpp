@@ -94,10 +94,10 @@ struct node_runtime::state {
             [this] { return turn_of(*started, *notes); },
             [this] { return others_hold_all(notes->others(), started->shards_here); },
             [this] { return can_begin_anew(*started, *notes); },
-            [this] {
+            [this](bool on) {
               const std::lock_guard lock{of_several};
               for (const auto& seat : seats)
-                if (seat) (void)seat->decline(true);
+                if (seat) (void)seat->decline(on, why_not_lead::damaged);
             },
             [this](const std::string& sentence) { log->on_note(note_level::error, "store", sentence); },
             [this](const error& why) { die(why); }};

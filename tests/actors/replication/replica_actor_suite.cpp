@@ -64,8 +64,15 @@ CAF_TEST(a_node_that_is_drained_before_it_leads_or_after_hands_its_lead_over) {
   const auto second = leader();
   CAF_CHECK(second != first);
   CAF_CHECK(second == "n2" || second == "n3");
+  // Its store is damaged, so it does not matter that it is drained no longer.
+  CAF_CHECK(nodes["n1"].seat->decline(true, why_not_lead::damaged).ok());
   CAF_CHECK(nodes["n1"].seat->decline(false).ok());
+  CAF_CHECK(nodes[first].seat->decline(false).ok());
   CAF_CHECK(nodes[second].seat->decline(true).ok());
+  pass(1'000);
+  CAF_CHECK_EQUAL(leader(), first);
+  CAF_CHECK(nodes["n1"].seat->decline(false, why_not_lead::damaged).ok());
+  CAF_CHECK(nodes[first].seat->decline(true).ok());
   pass(1'000);
   CAF_CHECK_EQUAL(leader(), "n1");
 }
