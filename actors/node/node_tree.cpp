@@ -284,6 +284,13 @@ void node_tree::open_to_others(v1::NodeOperateReply& out) {
     if (draining_) one->decline(true);
     out.add_shards(one->number());
   }
+  const auto waits =
+      std::find_if(shards_.begin(), shards_.end(), [](const auto& one) { return !one->lives_here_alone() && !one->known(); });
+  if (out.shards().empty() && waits != shards_.end())
+    return set_error({v1::ERROR_CODE_WRONG_STATE,
+                      "shard " + std::to_string((*waits)->number()) + " has not begun on node " + options_.who.node() +
+                          ", which is to hold it together with others",
+                      "fairlead cluster status says what it waits for"});
   if (out.shards().empty())
     set_error({v1::ERROR_CODE_WRONG_STATE,
                shards_.empty() ? "node " + options_.who.node() + " holds no shard"

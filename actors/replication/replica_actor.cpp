@@ -29,6 +29,8 @@ constexpr milliseconds answer_limit{2'000};
 constexpr milliseconds change_limit{3'000};
 /// What is wrong with another replica is said so often.
 constexpr std::chrono::minutes complain_again{10};
+// A standby looks for no other leader, also when the one that it had has taken it off the list. It has heard nothing for so many election timeouts.
+constexpr std::int64_t silent_elections = 3;
 constexpr std::size_t most_complaints = 64;
 
 }  // namespace
@@ -340,13 +342,12 @@ class replica_shell final : public service_port {
       words += "this replica takes part no more, because " + now.quarantined;
     else if (now.role == raft::role::leader)
       words += "this replica leads";
-    else if (now.leader != 0)
+    else if (now.leader != 0 && seat_.boot_ms() - now.contact_ms < silent_elections * seat_.settings().how.election_ms)
       words += "follows " + seat_.others().node_of(now.leader);
     else if (is_taken_away())
       words +=
           "no leader is known here; the shard is taken away from this node, whose store can be removed once fairlead cluster status does "
-          "not "
-          "show the node any more";
+          "not show the node any more";
     else
       words += "no leader is known";
     if (words == told_) return;

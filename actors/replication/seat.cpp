@@ -316,6 +316,9 @@ std::string replica_seat::name_of(raft::replica_id id) const {
   const std::lock_guard lock(guard_);
   for (const auto& [node, its] : nodes_)
     if (its.id == id) return node;
+  // It has joined, and has not introduced itself yet.
+  for (const auto& [node, listed] : listed_)
+    if (listed == id) return node;
   return "of replica " + std::to_string(id);
 }
 

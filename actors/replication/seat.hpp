@@ -44,6 +44,7 @@ class replica_seat {
 
   const options& settings() const noexcept { return options_; }
   fairlead::store::journaled_store& own() const noexcept { return own_; }
+  std::int64_t boot_ms() const { return boot_ms_(); }
 
   // For the actor.
   acquaintance& others() noexcept { return others_; }

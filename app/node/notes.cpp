@@ -206,4 +206,19 @@ status check_not_given_up(const std::string& directory) {
   return nothing{};
 }
 
+status check_not_outlived(const std::string& directory, std::uint32_t shard) {
+  const auto store = std::filesystem::absolute(directory).lexically_normal();
+  for (const auto& folder : {store, store.parent_path()}) {
+    const auto later = node_notes(folder.string()).later(shard);
+    if (!later) return later.failure();
+    if (*later)
+      return error{
+          v1::ERROR_CODE_WRONG_STATE,
+          "Other nodes hold shard " + std::to_string(shard) + ", and the store " + directory + " is none of theirs.",
+          "To let its node hold the shard, too, move this store and the journal away, and run `fairlead cluster join` on it. If this "
+          "store is the one to keep, stop the others, and add --accept-loss: they stop serving the shard then."};
+  }
+  return nothing{};
+}
+
 }  // namespace fairlead::app

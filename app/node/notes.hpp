@@ -74,6 +74,8 @@ void keep_noting_written(node_notes& notes, const std::function<std::optional<st
 
 /// For commands that go on with a store as it is. Error: wrong_state, the node of the store in `directory` gives the store up.
 status check_not_given_up(const std::string& directory);
+/// Error: wrong_state, the node of the store in `directory` has heard that its shard goes on elsewhere.
+status check_not_outlived(const std::string& directory, std::uint32_t shard);
 
 v1::NotedFile noted(const store::found_part& part);
 store::found_part part_of(const v1::NotedFile& noted);

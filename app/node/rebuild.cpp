@@ -167,14 +167,12 @@ status can_begin_anew(const node_config& config, const node_notes& notes) {
 }
 
 node_turn turn_of(const node_config& config, const node_notes& notes) {
-  // Long enough that the others have seen who ended in it, and that one of them leads.
-  constexpr std::int64_t elections_a_turn = 10;
   std::set<std::string> names{config.name};
   const auto noted = notes.others();
   for (const auto& shard : noted.shards())
     for (const auto& one : shard.nodes().nodes()) names.insert(one.name());
   return {static_cast<std::size_t>(std::distance(names.begin(), names.find(config.name))), names.size(),
-          elections_a_turn * config.election_ms};
+          node_turn::election_timeouts * config.election_ms};
 }
 
 result<v1::RebuildNote> agree_to_rebuild(const node_config& config, node_notes& notes, const error& why, const rebuild_patience& patience) {

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <functional>
 
+#include "actors/replication/damage_watch.hpp"
 #include "app/config/config.hpp"
-#include "app/node/damage_watch.hpp"
 #include "app/node/notes.hpp"
 #include "messages/error.hpp"
 #include "messages/time.hpp"

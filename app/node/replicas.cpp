@@ -130,6 +130,7 @@ store_look look_at_store(const std::string& directory) {
   if (nodes && nodes->nodes_size() > 1)
     for (const auto& one : nodes->nodes()) out.nodes += (out.nodes.empty() ? "" : ", ") + one.name();
   out.is_replica = (*opened)->replica().has_value();
+  out.shard = (*opened)->shard();
   const auto row = now->get(store::table::meta, store::keys::meta(store::meta::restoring_row));
   out.restoring = row.ok() && *row && store::meta::decode_u64(**row).value_or(0) != 0;
   return out;
@@ -184,7 +185,7 @@ error held_by_several(const node_config& config, std::uint32_t number) {
           "If the node is to hold the shard, too, move this store and the journal away, and run `fairlead cluster join ADDRESS` with the "
           "address of one of them. Otherwise take the shard out of shards.here. Work that this node has acknowledged is in that store "
           "alone: if it is "
-          "the one to keep, stop the others, and run `fairlead restore` on it."};
+          "the one to keep, stop the others, and run `fairlead restore --accept-loss` on it."};
 }
 
 bool peers_asked::hold(std::uint32_t number) {

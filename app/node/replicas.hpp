@@ -62,6 +62,7 @@ status be_first_of_several(store::journaled_store& store, const node_config& con
 /// What the tables of a store say of the nodes that hold its shard. One that cannot be opened says nothing.
 struct store_look {
   std::string directory;
+  std::uint32_t shard = 0;
   std::string nodes;        // their names, if they are several
   bool is_replica = false;  // it takes part; a backup does so no more
   bool restoring = false;   // it is a backup, or a restore has begun

@@ -1,6 +1,7 @@
 #include "app/node/runtime.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
@@ -14,12 +15,12 @@
 #include "actors/expressions/pool.hpp"
 #include "actors/node/ask_gateway.hpp"
 #include "actors/node/node_tree.hpp"
+#include "actors/replication/damage_watch.hpp"
 #include "actors/replication/replica.hpp"
 #include "app/config/secrets.hpp"
 #include "app/metrics/http_port.hpp"
 #include "app/metrics/metrics_source.hpp"
 #include "app/node/both.hpp"
-#include "app/node/damage_watch.hpp"
 #include "app/node/identity.hpp"
 #include "app/node/notes.hpp"
 #include "app/node/rebuild.hpp"
@@ -67,6 +68,7 @@ struct node_runtime::state {
   std::unique_ptr<class http_port> http;
   std::optional<std::jthread> written_notes;
   damage_watch damage{watch_of_damage()};
+  std::optional<std::jthread> watches_damage;
   std::uint16_t port = 0;
 
   [[noreturn]] void die(error why) {
@@ -93,14 +95,19 @@ struct node_runtime::state {
     return {[this] { return to_unix_ms(clock.now()); },
             [this] { return turn_of(*started, *notes); },
             [this] { return others_hold_all(notes->others(), started->shards_here); },
-            [this] { return can_begin_anew(*started, *notes); },
+            [this](const auto& answer) { answer(can_begin_anew(*started, *notes)); },
             [this](bool on) {
               const std::lock_guard lock{of_several};
               for (const auto& seat : seats)
                 if (seat) (void)seat->decline(on, why_not_lead::damaged);
             },
             [this](const std::string& sentence) { log->on_note(note_level::error, "store", sentence); },
-            [this](const error& why) { die(why); }};
+            [this](const error& why) { die(why); },
+            [this] {
+              watches_damage.emplace([this](const std::stop_token& stop) {
+                for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::milliseconds{100})) damage.look();
+              });
+            }};
   }
 
   /// Everything has been stopped: only the process is left to end.
@@ -416,7 +423,7 @@ struct node_runtime::state {
   /// What is committed is durable in any case; the next start is faster, and a copy of the closed store is whole.
   void close_stores() {
     if (!stores) return;
-    damage.stop();
+    watches_damage.reset();
     written_notes.reset();
     replicas.clear();
     seats.clear();

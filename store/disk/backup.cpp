@@ -26,6 +26,12 @@ status check_followed(const std::string& from) {
   auto alone = journaled_store::open(**tables, {{}, from, nullptr, {}, {}});
   if (!alone) return alone.failure();
   if (!(*alone)->journal_of_tables() || (*alone)->is_settled((*alone)->position().applied_index)) return nothing{};
+  if ((*alone)->replica())
+    return error{v1::ERROR_CODE_WRONG_STATE,
+                 "The node of the store " + from +
+                     " does not run, and other nodes can hold its shard, too: the journal may have work that the "
+                     "store does not have yet.",
+                 "Start the node, then back up; or back up the store of another node of the shard."};
   return error{v1::ERROR_CODE_WRONG_STATE,
                "The node of the store " + from + " did not end in order: its journal may have work that the store does not have yet.",
                "Start the node, then back up; or run `fairlead store settle` on the node's store.path first."};

@@ -203,7 +203,7 @@ std::string why_of(const v1::ReplicaStatus& one, const v1::StatusReply& reply) {
   if (one.stands_by()) return "stands by: another vote would make the shard no safer";
   return one.heard_ms_ago() < 0 || one.behind_ms() > 0
              ? "its store is new here, and does not vote before it has caught up"
-             : "its store is new here, and votes once another one is as far, or the former store of its node is silent for 10 s";
+             : "it has caught up, and votes once its former store has been silent for 10 s, or another new node has caught up";
 }
 
 }  // namespace

@@ -174,8 +174,10 @@ int leave(cli_context& context, const member_words& words) {
       shards.push_back(line_of(shard, *nodes));
     }
   }
+  const bool one_votes = std::any_of(shards.begin(), shards.end(), [](const auto& one) { return one.nodes.size() < 3; });
   tell(context, words.node, "leaves", shards,
-       "`fairlead cluster status` shows when it has left. Then stop the node, and remove its stores before it holds a shard again.");
+       std::string{one_votes ? "Of fewer than three nodes one votes: what is acknowledged from then on is on one disk for sure.\n" : ""} +
+           "`fairlead cluster status` shows when it has left. Then stop the node, and remove its stores before it holds a shard again.");
   return context.code;
 }
 

@@ -137,11 +137,14 @@ std::string report_text(const survivor& own, const std::vector<survivor>& others
   auto out = describe(own);
   for (const auto& one : others) out += describe(one);
   if (!done) {
-    if (const auto given = voters_among(own, others); 2 * given > own.members.voters.size())
+    const auto given = voters_among(own, others);
+    const bool is_majority = 2 * given > own.members.voters.size();
+    if (is_majority)
       out += "These are " + std::to_string(given) + " of the " + std::to_string(own.members.voters.size()) +
              " replicas that vote, which is a majority: start their nodes, and nothing is lost.\n";
     out += "Nothing was changed. What was acknowledged and is not in this store is lost when the shard goes on from here";
     if (own.uncertain != 0) out += "; entries count that may never have been acknowledged (at most " + std::to_string(own.uncertain) + ")";
+    if (is_majority) return out + ".\nIf no node leads after that, stop all of them, and run it again with --accept-loss.\n";
     return out + ".\nLook at the stores of all nodes that are left (--compare), stop those nodes, and run it again with --accept-loss.\n";
   }
   out += "The shard goes on from here as lineage " + fairlead::to_text(done->lineage) +

@@ -95,7 +95,8 @@ int restore(cli_context& context, restore_command what) {
   if (const auto kept = check_not_given_up(what.store); !kept.ok()) return fail(kept.failure());
   const auto found = look_at_store(what.backup.empty() ? what.store : what.backup);
   if (const auto alone = what.backup.empty() ? check_held_alone(found) : status(nothing{}); !alone.ok()) return fail(alone.failure());
-  if (const auto lost = what.accept_loss ? status(nothing{}) : check_others_are_lost(found); !lost.ok()) return fail(lost.failure());
+  for (const auto& safe : {check_others_are_lost(found), check_not_outlived(what.store, found.shard)})
+    if (!safe.ok() && !what.accept_loss) return fail(safe.failure());
   if (!what.backup.empty())
     if (const auto copied = copy_backup(what.backup, what.store); !copied.ok()) return fail(copied.failure());
   std::error_code failed;

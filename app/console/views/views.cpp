@@ -195,7 +195,7 @@ status check_node(const v1::StatusReply& reply, const std::string& name) {
                  "'nodes' shows the connections"};
   const auto close = core::nearest(name, names);
   return error{v1::ERROR_CODE_NOT_FOUND, "There is no node '" + name + "'",
-               close.empty() ? "'nodes' lists all nodes" : "Did you mean " + close + "?"};
+               close.empty() ? "`fairlead console -c nodes` lists all nodes" : "Did you mean " + close + "?"};
 }
 
 std::string tree_text(const v1::InspectReply& reply) {

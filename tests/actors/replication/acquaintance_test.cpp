@@ -145,6 +145,20 @@ TEST_F(acquaintance_test, speaks_with_no_copy_of_a_store_that_became_one_of_seve
   EXPECT_NE(refused.failure().sentence.find("began apart"), std::string::npos) << refused.failure().sentence;
 }
 
+TEST_F(acquaintance_test, begins_no_shard_with_a_node_whose_file_names_other_nodes) {
+  acquaintance wrong{hello("n3", 20, {"n1", "n3", "n4"})};
+  ASSERT_TRUE(one.meet(two.me()).ok());
+  for (const auto& met : {one.meet(wrong.me()), wrong.meet(one.me())}) {
+    ASSERT_FALSE(met.ok());
+    EXPECT_EQ(met.failure().code, v1::ERROR_CODE_CONFLICT);
+    EXPECT_NE(met.failure().sentence.find("name different nodes that are to hold shard 0: "), std::string::npos) << met.failure().sentence;
+  }
+  EXPECT_FALSE(one.begin(lineage(5), "store"));
+  EXPECT_FALSE(wrong.begin(lineage(5), "store"));
+  ASSERT_TRUE(one.meet(other.me()).ok()) << "its file was corrected";
+  EXPECT_TRUE(one.begin(lineage(5), "store"));
+}
+
 TEST_F(acquaintance_test, speaks_with_no_node_that_the_node_file_does_not_name_and_with_no_other_shard) {
   EXPECT_FALSE(one.meet(hello("n4", 40)).ok());
   EXPECT_FALSE(one.meet(hello("n1", 40)).ok());
