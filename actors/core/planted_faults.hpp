@@ -141,6 +141,7 @@ struct planted_faults {
   bool move_without_copy = false;         // a replica that follows erases what moves to an archive, and does not keep it there
   bool copy_identity = false;             // a copy of the state brings the identity of the replica that it comes from
   bool skip_unknown = false;              // a replica leaves out what a later release has written
+  bool end_at_damage = false;             // a node that meets damage ends, and does not ask whether the others go on without it
   bool keep_difference = false;           // a node whose state is not that of the others goes on
   bool raise_format_early = false;        // a shard is written in a format that not all its nodes know
 };

@@ -284,18 +284,18 @@ void node_tree::open_to_others(v1::NodeOperateReply& out) {
     if (draining_) one->decline(true);
     out.add_shards(one->number());
   }
+  if (!out.shards().empty()) return;
   const auto waits =
       std::find_if(shards_.begin(), shards_.end(), [](const auto& one) { return !one->lives_here_alone() && !one->known(); });
-  if (out.shards().empty() && waits != shards_.end())
+  if (waits != shards_.end())
     return set_error({v1::ERROR_CODE_WRONG_STATE,
                       "shard " + std::to_string((*waits)->number()) + " has not begun on node " + options_.who.node() +
                           ", which is to hold it together with others",
                       "fairlead cluster status says what it waits for"});
-  if (out.shards().empty())
-    set_error({v1::ERROR_CODE_WRONG_STATE,
-               shards_.empty() ? "node " + options_.who.node() + " holds no shard"
-                               : "no shard lives on node " + options_.who.node() + " alone: others can join them already",
-               shards_.empty() ? "ask a node that does" : "run fairlead cluster join on the other nodes"});
+  set_error({v1::ERROR_CODE_WRONG_STATE,
+             shards_.empty() ? "node " + options_.who.node() + " holds no shard"
+                             : "no shard lives on node " + options_.who.node() + " alone: others can join them already",
+             shards_.empty() ? "ask a node that does" : "run fairlead cluster join on the other nodes"});
 }
 
 /// How many shards it still leads after a while, which is long enough for another node to take over.

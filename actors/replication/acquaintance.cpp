@@ -31,12 +31,6 @@ bool is_member(const v1::ReplicaHello& who) {
   return has(who.members().voters(), who.replica()) || has(who.members().standbys(), who.replica());
 }
 
-std::string names_in(const v1::ShardNodes& nodes) {
-  std::string out;
-  for (const auto& one : nodes.nodes()) out += (out.empty() ? "" : ", ") + one.name();
-  return out;
-}
-
 std::string shard_of(const v1::ReplicaHello& which) { return "shard " + std::to_string(which.shard()); }
 
 }  // namespace
@@ -69,9 +63,9 @@ status acquaintance::meet(const v1::ReplicaHello& you) {
   // Lists of node files. With others than the first node begins with, a node would take the replica of another one for its own.
   const bool by_files =
       me_.nodes().version() == 0 && you.nodes().version() == 0 && !me_.nodes().nodes().empty() && !you.nodes().nodes().empty();
-  if (by_files && names_in(me_.nodes()) != names_in(you.nodes()))
+  if (by_files && core::names_of(me_.nodes()) != core::names_of(you.nodes()))
     return refused("Nodes " + me_.node() + " and " + you.node() + " name different nodes that are to hold " + where + ": " +
-                       names_in(me_.nodes()) + ", and " + names_in(you.nodes()) + ".",
+                       core::names_of(me_.nodes()) + ", and " + core::names_of(you.nodes()) + ".",
                    "Write the same shards.replicas in the node files of all of them.");
   const bool began_apart = is_member(me_) && is_member(you) && !share_a_member(me_, you);
   if (has_begun(me_) && has_begun(you) && (compare(you.lineage(), me_.lineage()) != lineage_order::same || began_apart))

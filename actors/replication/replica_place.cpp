@@ -51,7 +51,8 @@ void replica::look_at_members() {
   std::vector<raft::known_member> others;
   for (const auto& one : view_locked().others)
     others.push_back({one.id, keeps_up(one, at.boot_ms, at.shard_ms, how_.election_ms), at.boot_ms - one.last_contact_ms, one.declines});
-  if (auto next = raft::next_members(members, how_.self, others, of_nodes_)) step(raft::change_members{*std::move(next)}, at);
+  if (auto next = raft::next_members(members, how_.self, place_.declines(), others, of_nodes_))
+    step(raft::change_members{*std::move(next)}, at);
 }
 
 }  // namespace fairlead

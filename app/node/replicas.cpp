@@ -127,8 +127,7 @@ store_look look_at_store(const std::string& directory) {
   if (!opened) return out;
   const auto now = (*opened)->read();
   const auto nodes = store::nodes_in(*now);
-  if (nodes && nodes->nodes_size() > 1)
-    for (const auto& one : nodes->nodes()) out.nodes += (out.nodes.empty() ? "" : ", ") + one.name();
+  if (nodes && nodes->nodes_size() > 1) out.nodes = core::names_of(*nodes);
   out.is_replica = (*opened)->replica().has_value();
   out.shard = (*opened)->shard();
   const auto row = now->get(store::table::meta, store::keys::meta(store::meta::restoring_row));

@@ -148,6 +148,7 @@ constexpr planted_fault all_faults[] = {
     {"copy_identity", &core::planted_faults::copy_identity},
     {"skip_unknown", &core::planted_faults::skip_unknown, 10'699},
     {"raise_format_early", &core::planted_faults::raise_format_early, 51},
+    {"end_at_damage", &core::planted_faults::end_at_damage},
     {"keep_difference", &core::planted_faults::keep_difference, 6},
 };
 /// They show only where several nodes hold the shard.
@@ -155,7 +156,8 @@ constexpr fault of_replicas[] = {
     &core::planted_faults::leave_unconfirmed, &core::planted_faults::strange_clock,      &core::planted_faults::follow_while_leading,
     &core::planted_faults::keep_lead,         &core::planted_faults::skip_archives,      &core::planted_faults::keep_replica_id,
     &core::planted_faults::begin_unshown,     &core::planted_faults::move_without_copy,  &core::planted_faults::copy_identity,
-    &core::planted_faults::skip_unknown,      &core::planted_faults::raise_format_early, &core::planted_faults::keep_difference};
+    &core::planted_faults::skip_unknown,      &core::planted_faults::raise_format_early, &core::planted_faults::keep_difference,
+    &core::planted_faults::end_at_damage};
 static_assert(sizeof(core::planted_faults) == std::size(all_faults), "every planted fault is in the list");
 
 /// The first seed from there on by which the checker sees it.

@@ -85,6 +85,12 @@ v1::ShardNodes shard_nodes_of(std::vector<std::string> names) {
   return out;
 }
 
+std::string names_of(const v1::ShardNodes& all) {
+  std::string out;
+  for (const auto& one : all.nodes()) out += (out.empty() ? "" : ", ") + one.name();
+  return out;
+}
+
 bool valid_shard_nodes(const v1::ShardNodes& what) {
   const auto& all = what.nodes();
   const auto in_order = [](const auto& one, const auto& other) { return one.name() < other.name(); };

@@ -20,6 +20,9 @@ inline constexpr int most_shard_nodes = 7;
 /// A list as a node file gives it: names alone, version 0.
 v1::ShardNodes shard_nodes_of(std::vector<std::string> names);
 
+/// `n1, n2, n3`.
+std::string names_of(const v1::ShardNodes& all);
+
 /// Whether a node can have made the list.
 bool valid_shard_nodes(const v1::ShardNodes& what);
 

@@ -1,6 +1,7 @@
 #include "actors/core/raft/member_plan.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 namespace fairlead::raft {
@@ -11,8 +12,9 @@ void insert(std::vector<replica_id>& to, replica_id id) { to.insert(std::lower_b
 
 class planner {
  public:
-  planner(const members& now, replica_id self, const std::vector<known_member>& others, const std::vector<node_replica>& of_nodes)
-      : now_(now), self_(self), others_(others), of_nodes_(of_nodes) {}
+  planner(const members& now, replica_id self, bool declines, const std::vector<known_member>& others,
+          const std::vector<node_replica>& of_nodes)
+      : now_(now), self_(self), self_declines_(declines), others_(others), of_nodes_(of_nodes) {}
 
   std::optional<members> next() const {
     for (const auto id : now_.standbys) {
@@ -48,6 +50,7 @@ class planner {
     return one != nullptr && one->follows;
   }
   bool declines(replica_id id) const {
+    if (id == self_) return self_declines_;
     const auto* const one = find(id);
     return one != nullptr && one->declines;
   }
@@ -65,6 +68,19 @@ class planner {
   std::size_t staying_voters() const {
     const auto stays = [&](replica_id id) { return !leaves(id); };
     return static_cast<std::size_t>(std::count_if(now_.voters.begin(), now_.voters.end(), stays));
+  }
+
+  bool any_voter_stays(const std::function<bool(replica_id)>& and_is_so) const {
+    return std::any_of(now_.voters.begin(), now_.voters.end(), [&](replica_id id) { return !leaves(id) && and_is_so(id); });
+  }
+  /// The lead is about to go to another one.
+  bool hands_over() const {
+    return self_declines_ && any_voter_stays([this](replica_id id) { return id != self_ && follows(id) && !declines(id); });
+  }
+  /// The only one that is to vote does not want to lead, and this one does.
+  bool takes_the_only_vote(replica_id standby) const {
+    return wanted_voters() == 1 && staying_voters() == 1 && !declines(standby) &&
+           any_voter_stays([this](replica_id id) { return declines(id); });
   }
 
   /// A majority of these voters would decide the next entry at once.
@@ -90,10 +106,11 @@ class planner {
   std::optional<members> give_a_vote(replica_id standby) const {
     const auto votes = staying_voters();
     if (votes >= wanted_voters()) {
-      const auto lost = longest_lost(now_.voters);
-      return lost ? if_it_can_decide(without_voter(*lost)) : std::nullopt;
+      if (const auto lost = longest_lost(now_.voters)) return if_it_can_decide(without_voter(*lost));
+      if (!takes_the_only_vote(standby)) return std::nullopt;
+    } else if (votes % 2 == 1 && !another_follows(standby)) {
+      return std::nullopt;
     }
-    if (votes % 2 == 1 && !another_follows(standby)) return std::nullopt;
     auto out = without_standby(standby);
     insert(out.voters, standby);
     return if_it_can_decide(std::move(out));
@@ -106,7 +123,7 @@ class planner {
     for (const auto id : now_.voters)
       if (!wait && id != self_ && leaves(id))
         if (auto out = if_it_can_decide(without_voter(id))) return out;
-    if (staying_voters() <= wanted_voters()) return std::nullopt;
+    if (staying_voters() <= wanted_voters() || hands_over()) return std::nullopt;
     if (const auto lost = longest_lost(now_.voters)) return if_it_can_decide(without_voter(*lost));
     // It may be of a node that leaves, or have been lost.
     if (!std::all_of(now_.voters.begin(), now_.voters.end(), [&](replica_id id) { return is_of_a_node(id); })) return std::nullopt;
@@ -149,15 +166,16 @@ class planner {
 
   const members& now_;
   const replica_id self_;
+  const bool self_declines_;
   const std::vector<known_member>& others_;
   const std::vector<node_replica>& of_nodes_;
 };
 
 }  // namespace
 
-std::optional<members> next_members(const members& now, replica_id self, const std::vector<known_member>& others,
+std::optional<members> next_members(const members& now, replica_id self, bool declines, const std::vector<known_member>& others,
                                     const std::vector<node_replica>& of_nodes) {
-  return planner(now, self, others, of_nodes).next();
+  return planner(now, self, declines, others, of_nodes).next();
 }
 
 }  // namespace fairlead::raft

@@ -8,6 +8,8 @@
 //
 // A node whose store was lost comes back with a new replica. Once that follows, the former one leaves, and then the new one votes. A replica that
 // is away is not taken for one that is lost before its node has introduced another one.
+//
+// Of two nodes the one that votes has to lead. Where it declines to, because it is drained, damaged or leaves, it gives its vote to the other one.
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +24,7 @@ struct known_member {
   replica_id id = 0;
   bool follows = false;        // in contact, and it lacks next to nothing
   std::int64_t silent_ms = 0;  // since it was heard of last, or since this one leads
-  bool declines = false;       // its node is drained
+  bool declines = false;       // it does not want to lead
 };
 
 /// Of a node that is to hold the shard, or has held it.
@@ -44,9 +46,10 @@ constexpr std::size_t votes_of(std::size_t nodes) {
   return most % 2 == 0 && most != 0 ? most - 1 : most;
 }
 
-/// The members that are to be in force next; nullopt: these. `others`: of the members `now`. `of_nodes`: all that are to hold the shard or leave
-/// it, this one among them. A leader on a node that leaves stays a member: another one has to lead first.
-std::optional<members> next_members(const members& now, replica_id self, const std::vector<known_member>& others,
+/// The members that are to be in force next; nullopt: these. `self`: the leader; it `declines` if it wants another one to lead. `others`: of the
+/// members `now`. `of_nodes`: all that are to hold the shard or leave it, this one among them. A leader on a node that leaves stays a member:
+/// another one has to lead first.
+std::optional<members> next_members(const members& now, replica_id self, bool declines, const std::vector<known_member>& others,
                                     const std::vector<node_replica>& of_nodes);
 
 }  // namespace fairlead::raft

@@ -126,8 +126,7 @@ void add_restore_command(CLI::App& app, cli_context& context) {
   command->add_option("--from", what->backup, "Backup to copy to STORE first. Without it, STORE itself must be the backup");
   add_journal_option(*command, what->journal, "STORE");
   command->add_flag("--relaunch", what->relaunch, "Jobs catch up on scheduled times since the backup; without it these times are skipped");
-  command->add_flag("--accept-loss", what->accept_loss,
-                    "Of a shard that several nodes hold: all of them are lost, and so is what they had beyond the backup");
+  command->add_flag("--accept-loss", what->accept_loss, "The shard is, or was, on several nodes: what they have beyond the backup is lost");
   add_json_option(*command, context);
   command->callback([&context, what] { context.code = restore(context, *what); });
 }

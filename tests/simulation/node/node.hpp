@@ -15,6 +15,7 @@
 
 #include "actors/core/agent_clock.hpp"
 #include "actors/protocol/reminders.hpp"
+#include "actors/replication/seat.hpp"
 #include "actors/replies/courier.hpp"
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/scheduler.hpp"
@@ -100,7 +101,9 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   /// The leader's lead goes to another.
   void hand_over(std::size_t place);
   result<std::optional<v1::ShardNodes>> change_nodes(const v1::ShardNodesRequest& what);
-  void decline(bool on);
+  void decline(bool on, why_not_lead why = why_not_lead::drained);
+  /// Of the wall clock here.
+  std::int64_t wall_ms() const { return clock_.now_ms(); }
   std::uint64_t life() const { return life_; }
   /// It does not start by itself, or does so again.
   void wait_with_start(bool on);

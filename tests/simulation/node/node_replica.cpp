@@ -175,8 +175,8 @@ void node::lose_disk(const replica_settings& born) {
   store_.lose_disk(born, home_.lineage());
 }
 
-void node::decline(bool on) {
-  if (member_) member_->decline(on);
+void node::decline(bool on, why_not_lead why) {
+  if (member_) member_->decline(on, why);
 }
 
 // ---- what stands still ----

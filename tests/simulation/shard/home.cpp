@@ -56,7 +56,8 @@ home::home(world& in, network& net, agents& staff, checker& judge, host_clock& t
       begins_with_(replicas == 5 && in.replicas.chance(600) ? in.replicas.chance(300) ? 1 : 3 : replicas),
       keep_bytes_(replicas > 1 ? kept_bytes(in) : 0),
       upgrades_(in, *this, nodes_),
-      comparisons_(in, *this, nodes_) {
+      comparisons_(in, *this, nodes_),
+      damages_(in, *this, nodes_) {
   for (std::size_t place = 0; place < replicas_; ++place) ids_.push_back(place + 1);
   for (std::size_t place = 0; place < replicas_; ++place) {
     auto* its = &time_;
@@ -121,6 +122,7 @@ void home::node_started(node& which) {
   if (!replicated()) return agents_.node_started(shard_);
   for (auto& one : nodes_)
     if (one.get() != &which) between(which.place(), one->place()).look(30 * millisecond);
+  damages_.node_started(which);
 }
 
 void home::node_died(node& which) {
@@ -216,7 +218,7 @@ bool home::settled() const {
   if (!serves() || !leader()->settled()) return false;
   // Its nodes are back, and the alert that says they are not goes, unless it is about a state that stays another.
   if ((reads().read()->get_progress().shard.replica_alert() != 0 && !comparisons_.is_given_up()) || !all_vote()) return false;
-  if (!changes_.empty() || !upgrades_.settled() || !comparisons_.settled()) return false;
+  if (!changes_.empty() || !upgrades_.settled() || !comparisons_.settled() || !damages_.settled()) return false;
   const auto shown = leader()->store().own().shown_index();
   return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& one) {
     return !is_wanted(*one) || (one->up() && one->store().sequence() == committed_ && one->store().own().shown_index() == shown);
@@ -386,7 +388,8 @@ void home::drain_one() {
   auto* which = nodes_[world_.replicas.below(nodes_.size())].get();
   if (world_.replicas.chance(800))
     if (auto* const known = leader()) which = known;
-  if (!changes_.empty() || !all_follow() || !is_wanted(*which) || wanted_places().size() < 3) return;  // of two nodes one alone can lead
+  // Nodes with damage do not lead if another can.
+  if (!changes_.empty() || !all_follow() || !is_wanted(*which) || wanted_places().size() < 2 || !damages_.settled()) return;
   which->decline(true);
   world_.tell("fate", which->name(), 0, [] { return std::string{"drains it"}; });
   look_at_drained(*which, which->life(), which->is_leader() ? which->term() : 0);
@@ -396,8 +399,8 @@ void home::drain_one() {
 /// has led already; 0: none.
 void home::look_at_drained(node& which, std::uint64_t life, raft::log_term led_in) {
   world_.after(6 * settings_of(which.place()).election_ms * millisecond, [this, &which, life, led_in] {
-    // A change that took its time may have left two nodes meanwhile.
-    const bool counts = all_follow() && which.life() == life && wanted_places().size() >= 3;
+    // A change that took its time may have left one node meanwhile.
+    const bool counts = all_follow() && which.life() == life && wanted_places().size() >= 2 && damages_.settled();
     const auto term = counts && which.is_leader() ? which.term() : 0;
     if (term > led_in) return look_at_drained(which, life, term);
     if (counts) world_.judges("drained_leads");
@@ -450,6 +453,7 @@ void home::strike() {
     if (luck.chance(250) && lose_disk(*which)) return;
     if (!which->up()) return;
     if (luck.chance(200) && can_lose(*which)) return damage(*which);
+    if (luck.chance(150)) return damages_.meet(*which, luck.chance(400) ? nodes_[other].get() : nullptr);
     world_.count("replicas killed");
     which->die();
   } else if (kind < 32) {

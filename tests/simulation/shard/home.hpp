@@ -19,6 +19,7 @@
 #include "actors/replication/wire.hpp"
 #include "tests/simulation/node/node.hpp"
 #include "tests/simulation/shard/comparisons.hpp"
+#include "tests/simulation/shard/damages.hpp"
 #include "tests/simulation/shard/upgrades.hpp"
 #include "tests/simulation/world/link.hpp"
 
@@ -117,6 +118,12 @@ class home final : public agents::shard {
   const v1::Lineage& lineage() const { return lineage_; }
   upgrades& of_upgrades() { return upgrades_; }
   bool can_lose(const node& which) const;
+  /// Of the nodes that are to hold the shard.
+  std::vector<std::size_t> wanted_places() const;
+  /// The process ends because its store is damaged. It begins again with a new one once the leader has agreed to that (app/node/rebuild.hpp).
+  void damage(node& which);
+  /// `asks`: nothing is to be changed.
+  v1::ShardNodesRequest request_to_rebuild(const node& which, bool asks) const;
   /// What a node says whose state is not that of the others.
   void said_different(node& which, const error& why);
   node* leader() const;
@@ -170,10 +177,7 @@ class home final : public agents::shard {
   bool all_follow() const;
   bool all_vote() const;
   bool lose_disk(node& which);
-  void damage(node& which);
   void ask_to_rebuild(node& which);
-  v1::ShardNodesRequest request_to_rebuild(const node& which) const;
-  std::vector<std::size_t> wanted_places() const;
   bool has_leaving() const;
   void change_nodes(bool joins_only);
   void ask_for_change();
@@ -198,6 +202,7 @@ class home final : public agents::shard {
   std::vector<std::unique_ptr<link>> links_;  // between them
   upgrades upgrades_;
   comparisons comparisons_;
+  damages damages_;
   newest reads_{*this};
   v1::Lineage lineage_ = first_of_simulated();
   bool recovered_ = false;

@@ -86,6 +86,8 @@ void home::change_nodes(bool joins_only) {
     born.self = ids_[which->place()] += replicas_;
     which->lose_disk(born);
   }
+  // The last node would have to lead in spite of its damage, and nobody could mend it.
+  if (!joins && all.size() == 2 && !damages_.settled()) return;
   v1::ShardNodesRequest what;
   what.set_verb(joins ? v1::ShardNodesRequest::JOIN : v1::ShardNodesRequest::LEAVE);
   what.mutable_node()->set_name(which->name());
@@ -123,7 +125,6 @@ void home::ask_for_change() {
   });
 }
 
-/// The process ends because its store is damaged. It begins again with a new one once the leader has agreed to that (app/node/rebuild.hpp).
 void home::damage(node& which) {
   if (!is_wanted(which) || which.waits()) return;
   world_.count("stores damaged");
@@ -141,29 +142,17 @@ void home::fall_out(std::int64_t for_ms) {
   world_.note_clock_setting();
 }
 
-/// It ends if the leader says that the others go on without it (app/node/rebuild.hpp).
 void home::said_different(node& which, const error& why) {
-  if (!comparisons_.found(which, why)) return;
-  world_.after(world_.replicas.between(1, 50) * millisecond, [this, &which, life = which.life()] {
-    auto* const to = asked();
-    if (to == nullptr) return;
-    to->when_awake([this, &which, to, life] {
-      auto what = request_to_rebuild(which);
-      what.set_only_ask(true);
-      const auto answer = to->change_nodes(what);
-      const bool may = answer.ok() && *answer;
-      world_.count(may ? "states that are given up" : "states that are kept");
-      if (may && which.up() && which.life() == life) damage(which);
-    });
-  });
+  if (comparisons_.found(which, why)) damages_.differs(which, why);
 }
 
-v1::ShardNodesRequest home::request_to_rebuild(const node& which) const {
+v1::ShardNodesRequest home::request_to_rebuild(const node& which, bool asks) const {
   v1::ShardNodesRequest what;
   what.set_verb(v1::ShardNodesRequest::JOIN);
   what.mutable_node()->set_name(which.name());
   what.mutable_node()->set_replica(ids_[which.place()] + replicas_);
   what.set_instead_of_damaged(true);
+  what.set_only_ask(asks);
   what.set_reads(which.known_format());
   *what.mutable_lineage() = lineage_;
   return what;
@@ -178,7 +167,7 @@ void home::ask_to_rebuild(node& which) {
     if (to == nullptr) return;
     to->when_awake([this, &which, to] {
       if (!which.waits()) return;
-      const auto answer = to->change_nodes(request_to_rebuild(which));
+      const auto answer = to->change_nodes(request_to_rebuild(which, false));
       const auto code = answer.ok() ? v1::ERROR_CODE_OK : answer.failure().code;
       if (answer.ok() && *answer) {
         world_.count("damaged stores replaced");

@@ -214,10 +214,10 @@ void node::member::transfer(raft::replica_id to) {
   });
 }
 
-void node::member::decline(bool on) {
+void node::member::decline(bool on, why_not_lead why) {
   if (node_.world_.settings.planted.keep_lead) return;
-  put([this, on] {
-    check(seat_.decline(on));
+  put([this, on, why] {
+    check(seat_.decline(on, why));
     wake();
   });
 }

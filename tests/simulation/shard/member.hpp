@@ -38,7 +38,7 @@ class node::member final : public service_port {
   void welcomed(std::size_t place, const v1::ReplicaWelcome& said);
   void lost(std::size_t place);
   void transfer(raft::replica_id to);
-  void decline(bool on);
+  void decline(bool on, why_not_lead why);
   result<std::optional<v1::ShardNodes>> change_nodes(const v1::ShardNodesRequest& what);
   void take(const v1::ReplicaCopy& what);
   /// There may be something to write.

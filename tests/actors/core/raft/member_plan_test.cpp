@@ -12,8 +12,9 @@ struct member_plan_test : ::testing::Test {
   members now{{1, 2, 3}, {}};
   std::vector<known_member> others{{2, true, 0}, {3, false, lost_after_ms}};
   std::vector<node_replica> of_nodes{{1, true}, {2, true}, {30, true}};
+  bool declines = false;
 
-  std::optional<members> next() const { return next_members(now, 1, others, of_nodes); }
+  std::optional<members> next() const { return next_members(now, 1, declines, others, of_nodes); }
   known_member& other(replica_id id) {
     for (auto& one : others)
       if (one.id == id) return one;
@@ -194,7 +195,7 @@ TEST_F(member_plan_test, a_leader_that_leaves_stays_until_another_one_leads) {
   EXPECT_EQ(next(), (members{{1, 2}, {}}));
   now = *next();
   EXPECT_EQ(next(), std::nullopt);
-  EXPECT_EQ(next_members(now, 2, {{1, true, 0}}, of_nodes), (members{{2}, {}}));
+  EXPECT_EQ(next_members(now, 2, false, {{1, true, 0}}, of_nodes), (members{{2}, {}}));
 }
 
 TEST_F(member_plan_test, takes_no_vote_from_a_node_that_stays_for_one_of_which_nobody_is_known_to_be) {
@@ -212,11 +213,52 @@ TEST_F(member_plan_test, adds_no_replica_of_a_node_that_leaves) {
   EXPECT_EQ(next(), std::nullopt);
 }
 
+TEST_F(member_plan_test, of_two_nodes_the_one_that_declines_to_lead_gives_its_vote_to_the_other) {
+  now = {{1}, {2}};
+  others = {{2, true, 0}};
+  of_nodes = {{1, true}, {2, true}};
+  EXPECT_EQ(next(), std::nullopt);
+  declines = true;
+  EXPECT_EQ(next(), (members{{1, 2}, {}}));
+  other(2).follows = false;
+  EXPECT_EQ(next(), std::nullopt) << "it could not decide";
+  other(2) = {2, true, 0, true};
+  EXPECT_EQ(next(), std::nullopt) << "neither wants to lead";
+  now = {{1, 2}, {}};
+  other(2).declines = false;
+  EXPECT_EQ(next(), std::nullopt) << "the lead goes to 2 first";
+  EXPECT_EQ(next_members(now, 2, false, {{1, true, 0, true}}, of_nodes), (members{{2}, {1}}));
+  EXPECT_EQ(next_members({{2}, {1}}, 2, false, {{1, true, 0, true}}, of_nodes), std::nullopt);
+  other(2).follows = false;
+  EXPECT_EQ(next(), (members{{1}, {2}})) << "2 is gone before it leads";
+}
+
+TEST_F(member_plan_test, a_leader_that_leaves_two_nodes_does_not_wait_for_a_voter_that_declines) {
+  declines = true;
+  now = {{1, 2}, {3}};
+  others = {{2, true, 0, true}, {3, true, 0}};
+  of_nodes = {{1, true, true}, {2, true}, {3, true}};
+  EXPECT_EQ(next(), (members{{1, 2, 3}, {}}));
+  now = *next();
+  EXPECT_EQ(next(), std::nullopt) << "the lead goes to 3 first";
+  EXPECT_EQ(next_members(now, 3, false, {{1, true, 0, true}, {2, true, 0, true}}, of_nodes), (members{{2, 3}, {}}));
+  EXPECT_EQ(next_members({{2, 3}, {}}, 3, false, {{2, true, 0, true}}, of_nodes), (members{{3}, {2}}));
+}
+
+TEST_F(member_plan_test, three_votes_stay_where_they_are_when_one_declines_to_lead) {
+  now = {{1, 2, 3}, {4}};
+  others = {{2, true, 0}, {3, true, 0}, {4, true, 0}};
+  of_nodes = {{1, true}, {2, true}, {3, true}, {4, true}};
+  declines = true;
+  EXPECT_EQ(next(), std::nullopt);
+}
+
 /// Whatever of the replicas follow: each step changes one vote, a majority of those that vote afterwards follows, and the steps end.
 TEST_F(member_plan_test, goes_from_any_nodes_to_any_others_by_steps_that_can_be_decided) {
   for (unsigned from = 1; from < 32; ++from) {
     for (unsigned to = 1; to < 32; ++to) {
       for (unsigned up = 1; up < 32; up += 2) {  // 1 leads, and stays
+        declines = (from + to + up) % 3 == 0;
         const auto has = [](unsigned set, replica_id id) { return (set >> (id - 1) & 1U) != 0; };
         if (!has(from, 1) || !has(to, 1)) continue;
         members at;
@@ -225,10 +267,10 @@ TEST_F(member_plan_test, goes_from_any_nodes_to_any_others_by_steps_that_can_be_
         for (replica_id id = 1; id <= 5; ++id) {
           if (has(from, id)) at.voters.push_back(id);
           if (has(from, id) || has(to, id)) of_nodes.push_back({id, has(up, id), !has(to, id)});
-          if (id != 1) others.push_back({id, has(up, id), 0});
+          if (id != 1) others.push_back({id, has(up, id), 0, declines && id % 2 == 0});
         }
         int steps = 0;
-        for (auto then = next_members(at, 1, others, of_nodes); then; then = next_members(at, 1, others, of_nodes)) {
+        for (auto then = next_members(at, 1, declines, others, of_nodes); then; then = next_members(at, 1, declines, others, of_nodes)) {
           ASSERT_LT(++steps, 20) << from << " " << to << " " << up;
           ASSERT_TRUE(one_voter_apart(at, *then));
           ASSERT_TRUE(then->votes(1));
@@ -238,7 +280,8 @@ TEST_F(member_plan_test, goes_from_any_nodes_to_any_others_by_steps_that_can_be_
           }
           at = *then;
         }
-        if ((to & ~up) != 0 || (from & ~up) != 0) continue;
+        // Where it declines, votes may wait until another one leads.
+        if ((to & ~up) != 0 || (from & ~up) != 0 || declines) continue;
         // All follow: the nodes that are to hold the shard do, with an odd number of votes.
         auto all = at.voters;
         all.insert(all.end(), at.standbys.begin(), at.standbys.end());
