@@ -54,10 +54,15 @@ void damage_watch::look() {
     if (found_ && found_->until_unix_ms < now_unix_ms) found_.reset();
     what = found_;
   }
-  if (std::exchange(declines_, what.has_value()) != what.has_value()) world_.decline_leads(declines_);
+  if (declines_since_unix_ms_.has_value() != what.has_value()) {
+    declines_since_unix_ms_ = what ? std::optional{now_unix_ms} : std::nullopt;
+    world_.decline_leads(what.has_value());
+  }
   if (!what || asks_) return;
-  // Once a turn, and only where there is time for an answer.
   const auto turn = world_.turn();
+  // The leaders have to know of it first.
+  if (std::abs(now_unix_ms - *declines_since_unix_ms_) < turn.turn_ms / node_turn::election_timeouts) return;
+  // Once a turn, and only where there is time for an answer.
   if (2 * turn.left_ms(now_unix_ms) <= turn.turn_ms || (asked_unix_ms_ && std::abs(now_unix_ms - *asked_unix_ms_) < turn.turn_ms)) return;
   asked_unix_ms_ = now_unix_ms;
   asks_ = true;

@@ -79,7 +79,7 @@ class damage_watch {
   std::set<std::string> told_;
   bool begun_ = false;
   // Of the thread that looks:
-  bool declines_ = false;
+  std::optional<std::int64_t> declines_since_unix_ms_;
   bool asks_ = false;
   std::optional<std::int64_t> asked_unix_ms_;
 };

@@ -294,6 +294,12 @@ raft::known_nodes replica_seat::known_nodes(const replica_view& now) const {
 
 status replica_seat::can_rebuild(const v1::ShardNodesRequest& what, const replica_view& now) const {
   const auto& node = what.node().name();
+  // From then on no vote is taken away for which its own is needed (raft/member_plan.hpp).
+  const auto asks = std::find_if(now.others.begin(), now.others.end(), [&](const auto& one) { return others_.node_of(one.id) == node; });
+  if (what.only_ask() && asks != now.others.end() && !asks->declines)
+    return error{v1::ERROR_CODE_UNAVAILABLE,
+                 "It is not known yet that node " + node + " does not want to lead shard " + std::to_string(options_.shard) + ".",
+                 "Try again in a moment."};
   const auto& own = others_.me().lineage();
   if (compare(what.lineage(), own) != lineage_order::same)
     return error{v1::ERROR_CODE_CONFLICT,

@@ -89,6 +89,13 @@ class planner {
     return static_cast<std::size_t>(sound) > which.voters.size() / 2;
   }
   std::optional<members> if_it_can_decide(members out) const { return can_decide(out) ? std::optional{std::move(out)} : std::nullopt; }
+  /// Nor is any of them needed that declines to lead: it is about to end, to be started again or to begin anew. One that leaves stays until it may go.
+  bool can_do_without(replica_id voter) const {
+    const auto left = without_voter(voter);
+    const auto stay = std::count_if(left.voters.begin(), left.voters.end(),
+                                    [&](replica_id id) { return id == self_ || (follows(id) && (leaves(id) || !declines(id))); });
+    return static_cast<std::size_t>(stay) > left.voters.size() / 2;
+  }
 
   /// Another one is about to get a vote, too.
   bool another_follows(replica_id standby) const {
@@ -121,8 +128,7 @@ class planner {
     // The one that leaves keeps its vote until another has it: without it the shard may outlive the loss of fewer nodes.
     const bool wait = staying_voters() < wanted_voters() && enough_come();
     for (const auto id : now_.voters)
-      if (!wait && id != self_ && leaves(id))
-        if (auto out = if_it_can_decide(without_voter(id))) return out;
+      if (!wait && id != self_ && leaves(id) && can_do_without(id)) return without_voter(id);
     if (staying_voters() <= wanted_voters() || hands_over()) return std::nullopt;
     if (const auto lost = longest_lost(now_.voters)) return if_it_can_decide(without_voter(*lost));
     // It may be of a node that leaves, or have been lost.

@@ -57,8 +57,11 @@ TEST_F(damage_watch_test, a_node_goes_on_until_the_others_can_do_without_it) {
   watch.damaged(damage);
   EXPECT_EQ(told, lines{"a value is damaged. The node asks the other nodes whether they go on without it."});
   EXPECT_EQ(begun, 1);
-  look_at(1'100);
+  look_at(1'000);
   EXPECT_TRUE(declines) << "whoever has sound values is to lead";
+  look_at(1'099);
+  EXPECT_EQ(asked, 0) << "the leaders may not know yet that it declines";
+  look_at(1'100);
   EXPECT_EQ(asked, 1);
   look_at(1'200);
   EXPECT_EQ(asked, 1) << "the answer is not there yet";
@@ -90,6 +93,7 @@ TEST_F(damage_watch_test, a_node_asks_only_in_the_first_half_of_its_turn) {
 
 TEST_F(damage_watch_test, an_answer_that_comes_when_its_turn_is_over_does_not_count) {
   watch.damaged(damage);
+  look_at(1'000);
   look_at(1'100);
   now_ms = 2'000;
   answer(true);
@@ -101,6 +105,7 @@ TEST_F(damage_watch_test, an_answer_that_comes_when_its_turn_is_over_does_not_co
 
 TEST_F(damage_watch_test, a_clock_that_is_set_back_does_not_keep_it_from_asking) {
   watch.damaged(damage);
+  look_at(3'600'000 + 1'000);
   look_at(3'600'000 + 1'100);
   answer(false);
   look_at(1'100);
@@ -115,6 +120,7 @@ TEST_F(damage_watch_test, a_node_alone_says_so_once_and_serves_on) {
   // Others hold it by now.
   has_others = true;
   watch.damaged(damage);
+  look_at(1'000);
   look_at(1'100);
   answer(true);
   EXPECT_EQ(ended.size(), 1U);
@@ -130,6 +136,7 @@ TEST_F(damage_watch_test, a_difference_counts_for_a_while_only) {
   watch.differs(difference);
   watch.damaged(damage);
   watch.differs(difference);
+  look_at(10 * damage_watch::difference_counts_for_ms + 1'000);
   look_at(10 * damage_watch::difference_counts_for_ms + 1'100);
   answer(true);
   EXPECT_EQ(ended, lines{"a value is damaged"});

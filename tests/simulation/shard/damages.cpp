@@ -83,7 +83,7 @@ void damages::meet(node& which, node* another) {
 }
 
 void damages::meet(node& which) {
-  if (!which.up() || !home_.is_wanted(which) || home_.wanted_places().size() < 2) return;
+  if (!which.up() || !home_.is_wanted(which) || home_.wanted_places().size() < (home_.changes_nodes() ? 3 : 2)) return;
   world_.count("damage that a reader meets");
   world_.tell("fate", which.name(), 0, [] { return std::string{"damages a value of its store"}; });
   if (world_.settings.planted.end_at_damage) return home_.damage(which);
@@ -104,12 +104,16 @@ void damages::node_started(node& which) {
   });
 }
 
+bool damages::has(const node& which) const {
+  if (all_.empty()) return false;
+  const auto& it = all_[which.place()];
+  return it.damaged == home_.id_of(which.place()) || (it.declines && it.life == which.life() && which.up());
+}
+
 bool damages::settled() const {
-  return std::all_of(nodes_.begin(), nodes_.end(), [this](const auto& which) {
-    if (all_.empty() || !home_.is_wanted(*which)) return true;
-    const auto& it = all_[which->place()];
-    return it.damaged != home_.id_of(which->place()) && !(it.declines && it.life == which->life() && which->up());
-  });
+  // The only node goes on with its damage: nobody has what it would lose.
+  if (home_.wanted_places().size() < 2) return true;
+  return std::all_of(nodes_.begin(), nodes_.end(), [this](const auto& which) { return !home_.is_wanted(*which) || !has(*which); });
 }
 
 }  // namespace fairlead::simulation

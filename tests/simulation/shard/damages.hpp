@@ -29,6 +29,8 @@ class damages {
   void differs(node& which, const error& why);
   /// A reader of the next process meets it again.
   void node_started(node& which);
+  /// It may end soon, as if it were lost.
+  bool has(const node& which) const;
   /// No store has a damaged value, and no node declines to lead for its sake.
   bool settled() const;
 

@@ -420,7 +420,7 @@ bool home::can_lose(const node& which) const {
   std::size_t lost = 0, informed = 0;
   for (const auto id : now.voters) {
     const auto at = static_cast<std::size_t>(id - 1) % replicas_;
-    lost += ids_[at] != id || at == which.place() || nodes_[at]->waits() ? 1 : 0;
+    lost += ids_[at] != id || at == which.place() || nodes_[at]->waits() || damages_.has(*nodes_[at]) ? 1 : 0;
     informed += ids_[at] == id && at != which.place() && nodes_[at]->up() && nodes_[at]->members() == now ? 1 : 0;
   }
   return 2 * lost < now.voters.size() && 2 * informed > now.voters.size();

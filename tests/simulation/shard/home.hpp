@@ -118,6 +118,8 @@ class home final : public agents::shard {
   const v1::Lineage& lineage() const { return lineage_; }
   upgrades& of_upgrades() { return upgrades_; }
   bool can_lose(const node& which) const;
+  /// An operator's change is not answered yet.
+  bool changes_nodes() const { return !changes_.empty(); }
   /// Of the nodes that are to hold the shard.
   std::vector<std::size_t> wanted_places() const;
   /// The process ends because its store is damaged. It begins again with a new one once the leader has agreed to that (app/node/rebuild.hpp).

@@ -241,8 +241,18 @@ TEST_F(member_plan_test, a_leader_that_leaves_two_nodes_does_not_wait_for_a_vote
   EXPECT_EQ(next(), (members{{1, 2, 3}, {}}));
   now = *next();
   EXPECT_EQ(next(), std::nullopt) << "the lead goes to 3 first";
-  EXPECT_EQ(next_members(now, 3, false, {{1, true, 0, true}, {2, true, 0, true}}, of_nodes), (members{{2, 3}, {}}));
-  EXPECT_EQ(next_members({{2, 3}, {}}, 3, false, {{2, true, 0, true}}, of_nodes), (members{{3}, {2}}));
+  EXPECT_EQ(next_members(now, 3, false, {{1, true, 0, true}, {2, true, 0, true}}, of_nodes), (members{{1, 3}, {2}}))
+      << "with 2, which declines, 3 alone could decide nothing once 2 ends";
+  EXPECT_EQ(next_members({{1, 3}, {2}}, 3, false, {{1, true, 0, true}, {2, true, 0, true}}, of_nodes), (members{{3}, {2}}));
+}
+
+TEST_F(member_plan_test, a_node_that_leaves_votes_on_while_the_others_need_one_that_declines) {
+  now = {{1, 2, 3, 4}, {}};
+  others = {{2, true, 0}, {3, true, 0, true}, {4, true, 0, true}};
+  of_nodes = {{1, true}, {2, true, true}, {3, true}, {4, true}};
+  EXPECT_EQ(next(), std::nullopt) << "1 alone of three would be left to rely on";
+  other(4).declines = false;
+  EXPECT_EQ(next(), (members{{1, 3, 4}, {}}));
 }
 
 TEST_F(member_plan_test, three_votes_stay_where_they_are_when_one_declines_to_lead) {
