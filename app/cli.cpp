@@ -5,12 +5,12 @@
 
 #include "actors/core/text/text.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/parse.hpp"
 #include "app/cli/screen/screen.hpp"
 #include "app/console/commands.hpp"
 #include "app/examples.hpp"
 #include "app/expressions/worker.hpp"
+#include "app/json/writer.hpp"
 #include "app/node/node.hpp"
 
 namespace fairlead::app {

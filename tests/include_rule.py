@@ -62,7 +62,7 @@ LIBRARIES = (
     ("CLI/", ("app/", "tests/"), "CLI11 belongs to app/"),
     ("yaml-cpp/", ("app/yaml/", "tests/"), "yaml-cpp belongs to app/yaml"),
     ("nlohmann/", ("app/", "tests/"), "nlohmann_json belongs to app/"),
-    ("microhttpd", ("app/metrics/", "tests/"), "libmicrohttpd belongs to app/metrics"),
+    ("microhttpd", ("app/metrics/", "app/door/", "tests/"), "libmicrohttpd belongs to app/metrics and app/door"),
     ("prometheus/", ("app/metrics/", "tests/"), "prometheus-cpp belongs to app/metrics"),
     ("histedit.h", ("app/console/reader.",), "libedit belongs to the console's reader"),
 )

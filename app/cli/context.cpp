@@ -1,5 +1,5 @@
 #include "app/cli/context.hpp"
-#include "app/cli/times.hpp"
+#include "app/json/times.hpp"
 
 #include <unistd.h>
 
@@ -11,9 +11,9 @@
 #include <string_view>
 #include <utility>
 
-#include "app/cli/json.hpp"
 #include "app/cli/screen/screen.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/writer.hpp"
 
 namespace fairlead::app {
 

@@ -11,91 +11,6 @@
 
 namespace fairlead::app {
 
-const char* fault_kind_word(v1::FaultKind kind) {
-  switch (kind) {
-    case v1::FAULT_KIND_TRANSIENT: return "transient";
-    case v1::FAULT_KIND_PERMANENT: return "permanent";
-    case v1::FAULT_KIND_IN_DOUBT: return "in_doubt";
-    default: return "unknown";
-  }
-}
-
-const char* event_word(v1::EventKind kind) {
-  switch (kind) {
-    case v1::EVENT_KIND_TASK_SUBMITTED: return "task_submitted";
-    case v1::EVENT_KIND_TASK_STARTED: return "task_started";
-    case v1::EVENT_KIND_TASK_COMPLETED: return "task_completed";
-    case v1::EVENT_KIND_TASK_PARKED: return "task_parked";
-    case v1::EVENT_KIND_TASK_UNDOING: return "task_undoing";
-    case v1::EVENT_KIND_TASK_UNDONE: return "task_undone";
-    case v1::EVENT_KIND_TASK_FAILING: return "task_failing";
-    case v1::EVENT_KIND_TASK_FAILED: return "task_failed";
-    case v1::EVENT_KIND_TASK_UNPARKED: return "task_unparked";
-    case v1::EVENT_KIND_TASK_TIMED_OUT: return "task_timed_out";
-    case v1::EVENT_KIND_TASK_UNDO_HELD: return "task_undo_held";
-    case v1::EVENT_KIND_STEP_STARTED: return "step_started";
-    case v1::EVENT_KIND_STEP_COMPLETED: return "step_completed";
-    case v1::EVENT_KIND_STEP_FAILED: return "step_failed";
-    case v1::EVENT_KIND_STEP_IN_DOUBT: return "step_in_doubt";
-    case v1::EVENT_KIND_STEP_EXPIRED: return "step_expired";
-    case v1::EVENT_KIND_STEP_RETRIED: return "step_retried";
-    case v1::EVENT_KIND_STEP_UNDONE: return "step_undone";
-    case v1::EVENT_KIND_STEP_SETTLED: return "step_settled";
-    case v1::EVENT_KIND_STEP_GIVEN_UP: return "step_given_up";
-    case v1::EVENT_KIND_STEP_COOLING_OFF: return "step_cooling_off";
-    case v1::EVENT_KIND_STEP_KEY_EXPIRED: return "step_key_expired";
-    case v1::EVENT_KIND_TASK_RESTORED: return "task_restored";
-    case v1::EVENT_KIND_HISTORY_FOLDED: return "history_folded";
-    case v1::EVENT_KIND_OPERATOR_RETRY: return "operator_retry";
-    case v1::EVENT_KIND_OPERATOR_SKIP: return "operator_skip";
-    case v1::EVENT_KIND_OPERATOR_SETTLE: return "operator_settle";
-    case v1::EVENT_KIND_OPERATOR_UNDO: return "operator_undo";
-    case v1::EVENT_KIND_OPERATOR_CANCEL: return "operator_cancel";
-    case v1::EVENT_KIND_OPERATOR_PAUSE: return "operator_pause";
-    case v1::EVENT_KIND_OPERATOR_RESUME: return "operator_resume";
-    case v1::EVENT_KIND_OPERATOR_TERMINATE: return "operator_terminate";
-    default: return "unknown";
-  }
-}
-
-const char* direction_word(v1::Direction direction) {
-  switch (direction) {
-    case v1::DIRECTION_PERFORM: return "perform";
-    case v1::DIRECTION_UNDO: return "undo";
-    case v1::DIRECTION_LOOKUP: return "lookup";
-    default: return "unknown";
-  }
-}
-
-const char* on_failure_word(v1::OnFailure what) {
-  switch (what) {
-    case v1::ON_FAILURE_UNDO: return "undo";
-    case v1::ON_FAILURE_COOL_OFF: return "cool_off";
-    case v1::ON_FAILURE_FAIL: return "fail";
-    default: return "park";
-  }
-}
-
-const char* in_doubt_word(v1::InDoubt what) {
-  switch (what) {
-    case v1::IN_DOUBT_PARK: return "park";
-    case v1::IN_DOUBT_FAIL: return "fail";
-    default: return "retry";
-  }
-}
-
-std::string task_state_words() {
-  std::string out;
-  for (const auto& one : task_states) out += (out.empty() ? "" : ", ") + std::string{core::state_word(one.state)};
-  return out;
-}
-
-std::optional<v1::TaskState> task_state_from_word(std::string_view word) {
-  for (const auto& one : task_states)
-    if (word == core::state_word(one.state)) return one.state;
-  return std::nullopt;
-}
-
 std::string task_state_text(v1::TaskState state, bool parked, bool paused) {
   std::string out = core::state_word(state);
   if (parked) out += ", parked";
@@ -147,10 +62,10 @@ std::string short_age(std::int64_t ms) {
 
 std::string time_text(std::int64_t unix_ms) {
   if (unix_ms == 0) return "-";
-  const auto local = shown_on().moments == screen::times::local;
-  auto [text, zone] = local ? local_parts(unix_ms) : std::pair{format_utc(unix_ms), std::string{"Z"}};  // 2026-03-29T01:00:00.250Z
+  if (shown_on().moments != screen::times::local) return utc_words(unix_ms);
+  auto [text, zone] = local_parts(unix_ms);
   text[10] = ' ';
-  return text.substr(0, 19) + zone;
+  return text + zone;
 }
 
 std::string exact_time_text(std::int64_t unix_ms) {

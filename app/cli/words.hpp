@@ -1,31 +1,15 @@
 #pragma once
-// The words of the command line for states, events and faults, the same in tables, JSON and
-// options.
+// Words and times as the command line shows them.
 
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "actors/core/text/text.hpp"
 #include "app/cli/screen/table.hpp"
+#include "app/json/words.hpp"
 #include "messages/api.pb.h"
 #include "messages/task_states.hpp"
 
 namespace fairlead::app {
-
-const char* fault_kind_word(v1::FaultKind kind);
-const char* event_word(v1::EventKind kind);
-const char* direction_word(v1::Direction direction);
-/// The `on_failure` setting of a workflow; `park` is the default.
-const char* on_failure_word(v1::OnFailure what);
-
-/// The `in_doubt` setting of a step; `retry` is the default.
-const char* in_doubt_word(v1::InDoubt what);
-
-/// The states of a task: `pending, running, …`.
-std::string task_state_words();
-/// The state whose `core::state_word` is `word`.
-std::optional<v1::TaskState> task_state_from_word(std::string_view word);
 
 /// The state as text, with a mark if an operator has to act.
 std::string task_state_text(v1::TaskState state, bool parked, bool paused);

@@ -50,6 +50,11 @@ bool is_loopback(const std::string& host) {
   return inet_pton(AF_INET6, host.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
+bool same_place(const listen_address& a, const listen_address& b) {
+  const auto plain = [](const std::string& host) { return host == "localhost" ? std::string{"127.0.0.1"} : host; };
+  return a.port == b.port && plain(a.host) == plain(b.host);
+}
+
 std::string to_text(const listen_address& what) {
   return (what.host.find(':') == std::string::npos ? what.host : "[" + what.host + "]") + ":" + std::to_string(what.port);
 }

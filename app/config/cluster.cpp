@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::size_t max_peers = 256;
 
-bool same_place(const listen_address& a, const listen_address& b) {
-  const auto plain = [](const std::string& host) { return host == "localhost" ? std::string{"127.0.0.1"} : host; };
-  return a.port == b.port && plain(a.host) == plain(b.host);
-}
-
 void read_peers(const yaml_node& node, node_config& out) {
   const auto items = node.items();
   if (items.size() > max_peers)

@@ -151,6 +151,7 @@ void read_config(yaml_document& document, node_config& out) {
   read_journal(root, out);
   read_shards(root, out);
   read_http_port(root, out);
+  read_api(root, out);
   settle_data_path(root, out);
   read_limits(root, out);
   read_times(root, out);

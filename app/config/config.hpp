@@ -27,6 +27,9 @@ struct listen_address {
   std::uint16_t port = 0;
 };
 
+/// Whether the host is in 127.0.0.0/8, ::1 or localhost.
+bool is_loopback(const std::string& host);
+
 /// As a node file gives it, with brackets where it needs them.
 std::string to_text(const listen_address& what);
 
@@ -82,6 +85,7 @@ struct node_config {
   std::vector<std::string> peers;      // `host:port` of other nodes, as written
   std::string data_path;               // folder of the node's identity; already joined to the node file's folder
   std::optional<listen_address> http;  // for /metrics, /healthz and /readyz
+  std::optional<listen_address> api;   // HTTP and JSON for people and programs
 
   bool shard_role = true;
   bool agent_role = true;

@@ -40,6 +40,8 @@ void read_undo_brake(const yaml_node& node, node_config& out);
 void read_membership(yaml_section& node, node_config& out);
 void read_shards(yaml_section& root, node_config& out);
 void read_http_port(yaml_section& root, node_config& out);
+/// `api:` (api.cpp).
+void read_api(yaml_section& root, node_config& out);
 /// The default of the data path: the store's path.
 void settle_data_path(yaml_section& root, node_config& out);
 /// A path in the file `file`, relative to the folder of that file.
@@ -61,8 +63,6 @@ void read_caf(const yaml_node& node, node_config& out);
 
 /// `host:port` (address.cpp); nullopt: no such address.
 std::optional<listen_address> parse_address(const std::string& text);
-
-/// Whether the host is in 127.0.0.0/8, ::1 or localhost.
-bool is_loopback(const std::string& host);
+bool same_place(const listen_address& a, const listen_address& b);
 
 }  // namespace fairlead::app

@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "actors/core/distribution.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/screen/table.hpp"
+#include "app/json/writer.hpp"
 
 namespace fairlead::app {
 

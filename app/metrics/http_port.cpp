@@ -1,18 +1,15 @@
 #include "app/metrics/http_port.hpp"
 
 #include <microhttpd.h>
-#include <netdb.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <exception>
 #include <list>
 #include <string_view>
 #include <utility>
 
-#include "app/process/listen_probe.hpp"
+#include "app/process/listen_socket.hpp"
 
 namespace fairlead::app {
 
@@ -26,33 +23,6 @@ constexpr unsigned hard_limit = 2 * most_connections;
 /// Request line and headers of one connection and its answer's headers; beyond it 414 or 431.
 constexpr std::size_t connection_bytes = 16 * 1024;
 constexpr unsigned idle_seconds = 5;
-
-struct file_descriptor {
-  int fd = -1;
-  ~file_descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-  int release() { return std::exchange(fd, -1); }
-};
-
-/// Sets `out` to a bound socket, or returns the errno.
-int listen_on(const addrinfo& at, file_descriptor& out) {
-  out.fd = ::socket(at.ai_family, at.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (out.fd < 0) return errno;
-  const int on = 1;
-  ::setsockopt(out.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (at.ai_family == AF_INET6) ::setsockopt(out.fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-  return ::bind(out.fd, at.ai_addr, at.ai_addrlen) != 0 || ::listen(out.fd, SOMAXCONN) != 0 ? errno : 0;
-}
-
-std::uint16_t port_of(int fd) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  char port[NI_MAXSERV] = "0";
-  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
-  ::getnameinfo(reinterpret_cast<sockaddr*>(&address), size, nullptr, 0, port, sizeof port, NI_NUMERICSERV);
-  return static_cast<std::uint16_t>(std::strtoul(port, nullptr, 10));
-}
 
 }  // namespace
 
@@ -143,21 +113,20 @@ result<std::unique_ptr<http_port>> http_port::start(const listen_address& addres
     return error{v1::ERROR_CODE_UNAVAILABLE, "cannot serve HTTP on " + at + ": " + why,
                  "stop the program that listens there (ss -ltnp shows it), or set http.listen to another address"};
   };
-  file_descriptor listener;
-  const auto why = try_listen(address, [&listener](const addrinfo& found) { return listen_on(found, listener); });
-  if (!why.empty()) return refused(why);
+  auto listener = listen_on(address);
+  if (!listener) return refused(listener.failure().sentence);
 
   auto s = std::make_unique<state>();
   s->handlers = std::move(handlers);
-  s->port = port_of(listener.fd);
+  s->port = listener->port();
   s->daemon =
       MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, nullptr, nullptr, &state::on_request, s.get(),
-                       MHD_OPTION_EXTERNAL_LOGGER, &state::on_complaint, nullptr, MHD_OPTION_LISTEN_SOCKET, listener.fd,
+                       MHD_OPTION_EXTERNAL_LOGGER, &state::on_complaint, nullptr, MHD_OPTION_LISTEN_SOCKET, listener->fd(),
                        MHD_OPTION_CONNECTION_LIMIT, hard_limit, MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_bytes,
                        MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds, MHD_OPTION_NOTIFY_CONNECTION, &state::on_connection, s.get(),
                        MHD_OPTION_UNESCAPE_CALLBACK, &state::keep_escaped, nullptr, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
   if (s->daemon == nullptr) return refused("the HTTP library did not start");
-  listener.release();  // the library closes it
+  listener->release();  // the library closes it
   return std::unique_ptr<http_port>{new http_port{std::move(s)}};
 }
 

@@ -97,4 +97,14 @@ std::string to_text(const v1::NodeReload& what) {
   return what.file() + " was read again" + (changes.empty() ? "; nothing has changed" : changes);
 }
 
+error could_not_start(const std::vector<std::pair<std::string, error>>& failed) {
+  const auto& [name, first] = failed.front();
+  auto why = first;
+  why.sentence =
+      "all of the node file counts, but agent " + name +
+      (failed.size() > 1 ? " and " + std::to_string(failed.size() - 1) + " more could not be started: " : " could not be started: ") +
+      first.sentence;
+  return why;
+}
+
 }  // namespace fairlead::app

@@ -30,4 +30,7 @@ v1::NodeReload to_proto(const std::string& file, const config_changes& changes);
 /// In one line, for the log.
 std::string to_text(const v1::NodeReload& what);
 
+/// Of agents, by name: at least one.
+error could_not_start(const std::vector<std::pair<std::string, error>>& failed);
+
 }  // namespace fairlead::app

@@ -17,6 +17,7 @@
 #include "actors/node/node_tree.hpp"
 #include "actors/replication/damage_watch.hpp"
 #include "actors/replication/replica.hpp"
+#include "app/api/port.hpp"
 #include "app/config/secrets.hpp"
 #include "app/metrics/http_port.hpp"
 #include "app/metrics/metrics_source.hpp"
@@ -66,6 +67,7 @@ struct node_runtime::state {
   std::unique_ptr<node_tree> tree;
   std::optional<metrics_source> figures;
   std::unique_ptr<class http_port> http;
+  std::unique_ptr<door::listener> api;
   std::optional<std::jthread> written_notes;
   damage_watch damage{watch_of_damage()};
   std::optional<std::jthread> watches_damage;
@@ -353,7 +355,7 @@ struct node_runtime::state {
                    "start the node again"};
     }
     port = *published;
-    if (auto served = serve_figures(); !served.ok()) {
+    if (auto served = serve_http(); !served.ok()) {
       code = exit_in_use;
       return served;
     }
@@ -390,16 +392,12 @@ struct node_runtime::state {
     if (failed.empty()) return out;
     // The next reading finds them new.
     for (const auto& [name, why] : failed) config.written.erase("agents." + name);
-    auto why = failed.front().second;
-    why.sentence =
-        "all of the node file counts, but agent " + failed.front().first +
-        (failed.size() > 1 ? " and " + std::to_string(failed.size() - 1) + " more could not be started: " : " could not be started: ") +
-        why.sentence;
+    const auto why = could_not_start(failed);
     log->on_note(note_level::error, "node", in_one_line(why));
     return why;
   }
 
-  status serve_figures() {
+  status serve_http() {
     const auto replicas = [this] {
       std::map<std::uint32_t, v1::ShardStatus> out;
       const std::lock_guard lock{of_several};
@@ -413,10 +411,14 @@ struct node_runtime::state {
     };
     figures.emplace(metrics_setup{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, tree->gateway()),
                                   replicas, [folders = working_folders_of(config)] { return count_set_aside(folders); }});
-    if (!config.http) return nothing{};
-    auto started = http_port::start(*config.http, figures->handlers());
+    if (config.http) {
+      auto started = http_port::start(*config.http, figures->handlers());
+      if (!started) return started.failure();
+      http = std::move(*started);
+    }
+    auto started = api::serve(config.api, {&*system, tree->gateway(), config.name, FAIRLEAD_VERSION, &clock}, *log);
     if (!started) return started.failure();
-    http = std::move(*started);
+    api = std::move(*started);
     return nothing{};
   }
 
@@ -443,6 +445,7 @@ struct node_runtime::state {
       ending = true;
     }
     if (figures) figures->stop();
+    api.reset();
     if (tree) {
       if (port != 0) system->middleman().unpublish(tree->gateway(), port);
       settled = tree->stop(duration{config.shutdown_timeout_ms / 4 * 3});

@@ -72,6 +72,13 @@ def status_of(answer):
     return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.") else None
 
 
+def allow_files(wanted):
+    """Open files of this process, and of those that it starts."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, wanted) if hard != resource.RLIM_INFINITY else wanted, hard))
+
+
 def allowed_growth(pid):
     with open(f"/proc/{pid}/exe", "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as program:
         return ALLOWED_GROWTH + (SANITIZER_GROWTH if program.find(b"__asan_init") >= 0 else 0)
@@ -219,9 +226,7 @@ def run():
     options.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     seed = options.parse_args().seed
     print(f"--seed {seed} repeats this", flush=True)
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < CONNECTIONS + 500:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, CONNECTIONS + 500) if hard != resource.RLIM_INFINITY else CONNECTIONS + 500, hard))
+    allow_files(CONNECTIONS + 500)
     port, = harness.free_ports(1)
     with harness.sandbox("hostile_http") as box:
         here = place(box, "node", http__listen=f"127.0.0.1:{port}")

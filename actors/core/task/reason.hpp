@@ -5,6 +5,7 @@
 
 #include "messages/task.pb.h"
 #include "messages/task_states.hpp"
+#include "messages/time.hpp"
 
 namespace fairlead::core {
 

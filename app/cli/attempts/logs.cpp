@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "actors/core/text/json.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/screen/screen.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/writer.hpp"
 
 namespace fairlead::app {
 

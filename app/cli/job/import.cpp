@@ -8,7 +8,6 @@
 #include "actors/system/time_zones.hpp"
 #include "app/cli/job/job.hpp"
 #include "app/cli/job/prune.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/node/workflow_show.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/problems.hpp"
@@ -16,6 +15,7 @@
 #include "app/cli/screen/table.hpp"
 #include "app/crontab/import.hpp"
 #include "app/files/job_file.hpp"
+#include "app/json/writer.hpp"
 
 namespace fairlead::app {
 

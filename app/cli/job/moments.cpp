@@ -1,5 +1,5 @@
 #include "app/cli/job/moments.hpp"
-#include "app/cli/times.hpp"
+#include "app/json/times.hpp"
 
 #include <algorithm>
 

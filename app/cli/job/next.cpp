@@ -10,11 +10,11 @@
 #include "actors/core/cron/next.hpp"
 #include "actors/system/time_zones.hpp"
 #include "app/cli/job/job.hpp"
-#include "app/cli/json.hpp"
-#include "app/cli/times.hpp"
 #include "app/cli/words.hpp"
 #include "app/files/job_file.hpp"
 #include "app/files/job_words.hpp"
+#include "app/json/times.hpp"
+#include "app/json/writer.hpp"
 
 namespace fairlead::app {
 

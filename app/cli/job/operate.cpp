@@ -6,13 +6,13 @@
 
 #include "actors/core/request_limits.hpp"
 #include "app/cli/job/job.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/json_argument.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/screen/confirm.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "app/files/job_words.hpp"
+#include "app/json/writer.hpp"
 
 namespace fairlead::app {
 

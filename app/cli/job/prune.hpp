@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/cli/context.hpp"
-#include "app/cli/json.hpp"
+#include "app/json/writer.hpp"
 #include "messages/error.hpp"
 #include "messages/job.pb.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/json.hpp"
 #include "app/cli/screen/table.hpp"
-#include "app/cli/task/remedies.hpp"
+#include "app/json/remedies.hpp"
+#include "app/json/writer.hpp"
 #include "messages/job.pb.h"
 
 namespace fairlead::app {

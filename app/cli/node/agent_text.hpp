@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "app/cli/json.hpp"
 #include "app/cli/screen/table.hpp"
+#include "app/json/writer.hpp"
 #include "messages/api.pb.h"
 #include "messages/error.hpp"
 

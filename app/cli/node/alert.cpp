@@ -5,9 +5,9 @@
 #include "actors/core/request_limits.hpp"
 #include "actors/queries/alert_queries.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/node/alert_text.hpp"
 #include "app/cli/operator_name.hpp"
+#include "app/json/writer.hpp"
 
 namespace fairlead::app {
 

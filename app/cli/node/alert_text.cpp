@@ -1,8 +1,8 @@
 #include "app/cli/node/alert_text.hpp"
 
 #include "actors/core/alert_words.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/writer.hpp"
 #include "messages/error.hpp"
 
 namespace fairlead::app {

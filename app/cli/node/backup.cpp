@@ -9,10 +9,10 @@
 #include <string_view>
 
 #include "app/cli/commands.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/progress.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/writer.hpp"
 #include "messages/time.hpp"
 #include "store/check/check.hpp"
 #include "store/directory.hpp"

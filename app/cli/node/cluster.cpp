@@ -5,10 +5,10 @@
 
 #include "actors/core/cluster/state_comparison.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/node/journal_text.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/writer.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {

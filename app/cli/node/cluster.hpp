@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/json.hpp"
+#include "app/json/writer.hpp"
 #include "messages/api.pb.h"
 
 namespace fairlead::app {

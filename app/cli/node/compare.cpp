@@ -8,10 +8,10 @@
 
 #include "actors/core/cluster/state_comparison.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/node/cluster.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/writer.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "app/cli/commands.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/screen/table.hpp"
+#include "app/json/writer.hpp"
 #include "messages/time.hpp"
 #include "store/directory.hpp"
 #include "store/journal/disk_files.hpp"

@@ -10,12 +10,12 @@
 
 #include "actors/core/cluster/shard_nodes.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/node/cluster.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/problems.hpp"
 #include "app/cli/words.hpp"
 #include "app/config/config.hpp"
+#include "app/json/writer.hpp"
 #include "app/node/replicas.hpp"
 
 namespace fairlead::app {

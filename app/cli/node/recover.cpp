@@ -11,7 +11,7 @@
 #include "actors/core/raft/types.hpp"
 #include "actors/shard/restore.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/json.hpp"
+#include "app/json/writer.hpp"
 #include "app/node/notes.hpp"
 #include "messages/ids.hpp"
 #include "messages/lineage.hpp"

@@ -6,7 +6,7 @@
 
 #include "actors/shard/restore.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/json.hpp"
+#include "app/json/writer.hpp"
 #include "app/node/notes.hpp"
 #include "app/node/replicas.hpp"
 #include "messages/ids.hpp"

@@ -3,11 +3,11 @@
 #include "actors/core/store_room.hpp"
 #include "actors/core/task/task.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/node/agent_text.hpp"
 #include "app/cli/node/journal_text.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/writer.hpp"
 #include "app/metrics/node_figures.hpp"
 #include "messages/time.hpp"
 

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "app/cli/commands.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/screen/table.hpp"
+#include "app/json/writer.hpp"
 #include "app/node/notes.hpp"
 #include "app/node/replicas.hpp"
 #include "store/check/check.hpp"

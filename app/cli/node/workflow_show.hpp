@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/cli/json.hpp"
+#include "app/json/writer.hpp"
 #include "messages/api.pb.h"
 
 namespace fairlead::app {

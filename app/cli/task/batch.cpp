@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "actors/core/waits.hpp"
-#include "app/cli/task/batch_line.hpp"
+#include "app/json/submission.hpp"
 #include "messages/ids.hpp"
 
 namespace fairlead::app {

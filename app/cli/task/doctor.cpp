@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "app/cli/json.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/task/operate.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/writer.hpp"
 #include "messages/lineage.hpp"
 #include "messages/time.hpp"
 

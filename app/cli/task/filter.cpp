@@ -1,5 +1,5 @@
 #include "app/cli/task/filter.hpp"
-#include "app/cli/times.hpp"
+#include "app/json/times.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -4,13 +4,13 @@
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/task/task.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/json_argument.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/screen/confirm.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/task_verbs.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/writer.hpp"
 #include "messages/ids.hpp"
 
 namespace fairlead::app {

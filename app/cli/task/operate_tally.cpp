@@ -1,8 +1,8 @@
 #include "actors/core/task/task.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/task/operate.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/writer.hpp"
 
 namespace fairlead::app {
 

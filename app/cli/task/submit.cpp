@@ -3,7 +3,6 @@
 
 #include "actors/core/task/task.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/json_argument.hpp"
 #include "app/cli/labels.hpp"
 #include "app/cli/lines.hpp"
@@ -11,8 +10,10 @@
 #include "app/cli/task/batch.hpp"
 #include "app/cli/task/reply_options.hpp"
 #include "app/cli/task/watch.hpp"
-#include "app/cli/times.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/task.hpp"
+#include "app/json/times.hpp"
+#include "app/json/writer.hpp"
 
 namespace fairlead::app {
 
@@ -35,15 +36,6 @@ struct submit_options {
   bool wait = false;
   bool quiet = false;
 };
-
-std::string result_json(const v1::SubmitResult& taken, const v1::TaskEnd* end) {
-  json_writer out;
-  out.begin_object().key("id").string(taken.id()).key("created").boolean(taken.created());
-  out.key("start_at").moment(taken.start_at_unix_ms());
-  if (end != nullptr)
-    out.key("state").string(core::state_word(end->state())).key("parked").boolean(end->parked()).key("reason").string(end->reason());
-  return out.end_object().text() + "\n";
-}
 
 /// `--at` or `--delay` as the fields of a submission; neither: none.
 result<v1::Submission> start_of(const submit_options& options) {
@@ -96,16 +88,16 @@ int submit_one(cli_context& context, const submit_options& options) {
   if (taken.error().code() != v1::ERROR_CODE_OK) return fail(error::from_proto(taken.error()));
 
   if (!options.wait) {
-    print(context, context.json ? result_json(taken, nullptr) : submitted_text(taken));
+    print(context, context.json ? submit_json(taken) + "\n" : submitted_text(taken));
     return context.code;
   }
   if (!context.json) print(context, submitted_text(taken));
   auto end = connected->wait(taken.id(), timeout->value_or(duration{0}));
   if (!end) {
-    if (context.json) print(context, result_json(taken, nullptr));
+    if (context.json) print(context, submit_json(taken) + "\n");
     return fail(end.failure());
   }
-  print(context, context.json ? result_json(taken, &*end) : end_text(taken.id(), end->state(), end->parked(), end->reason()));
+  print(context, context.json ? submit_json(taken, &*end) + "\n" : end_text(taken.id(), end->state(), end->parked(), end->reason()));
   if (context.code != exit_ok) return context.code;
   return end->state() == v1::TASK_STATE_COMPLETED && !end->parked() ? exit_ok : exit_failed;
 }

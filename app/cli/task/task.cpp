@@ -8,8 +8,8 @@
 #include "app/cli/screen/screen.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/task/filter.hpp"
-#include "app/cli/task/json.hpp"
 #include "app/cli/task/operate.hpp"
+#include "app/cli/task/text.hpp"
 #include "app/cli/task/watch.hpp"
 #include "app/cli/words.hpp"
 

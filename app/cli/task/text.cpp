@@ -4,9 +4,9 @@
 #include "actors/core/task/task.hpp"
 #include "app/cli/attempts/times.hpp"
 #include "app/cli/screen/table.hpp"
-#include "app/cli/task/json.hpp"
-#include "app/cli/task/remedies.hpp"
+#include "app/cli/task/text.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/remedies.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {
@@ -55,7 +55,7 @@ std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agent
                           number(step.tries())};
     if (looked_up) row.push_back(attempts_text(step.lookup()));
     if (undone) row.push_back(attempts_text(step.undo()));
-    row.insert(row.end(), {step.instance(), waits_for(reply, i, agents), shortened(fault_text(step), 160)});
+    row.insert(row.end(), {step.instance(), waits_for(reply, i, agents, time_text), shortened(fault_text(step), 160)});
     table.add(std::move(row));
   }
   return table.text();

@@ -11,7 +11,7 @@
 
 #include "app/cli/screen/screen.hpp"
 #include "app/cli/screen/table.hpp"
-#include "app/cli/task/json.hpp"
+#include "app/cli/task/text.hpp"
 #include "app/cli/words.hpp"
 #include "app/console/screen.hpp"
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "app/cli/commands.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/console/commands.hpp"
 #include "app/console/views/views.hpp"
+#include "app/json/writer.hpp"
 
 namespace fairlead::app {
 

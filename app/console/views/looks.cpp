@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "app/cli/node/agent_text.hpp"
-#include "app/cli/task/json.hpp"
+#include "app/cli/task/text.hpp"
 #include "app/console/commands.hpp"
 #include "app/console/views/views.hpp"
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "actors/core/text/nearest.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/node/agent_text.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/writer.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {

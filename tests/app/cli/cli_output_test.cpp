@@ -4,13 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/core/task/task.hpp"
-#include "app/cli/json.hpp"
 #include "app/cli/labels.hpp"
 #include "app/cli/progress.hpp"
 #include "app/cli/screen/table.hpp"
-#include "app/cli/task/json.hpp"
+#include "app/cli/task/text.hpp"
 #include "app/cli/task/watch.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/writer.hpp"
 #include "app/process/exit_codes.hpp"
 
 namespace fairlead::app {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <CLI/CLI.hpp>
 
-#include "app/cli/json.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/writer.hpp"
 
 namespace fairlead::app {
 namespace {

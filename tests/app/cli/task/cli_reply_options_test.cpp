@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/cli/task/batch_line.hpp"
+#include "app/json/submission.hpp"
 
 namespace fairlead::app {
 namespace {

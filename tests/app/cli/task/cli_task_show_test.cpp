@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/cli/task/json.hpp"
-#include "app/cli/task/waits.hpp"
+#include "app/cli/task/text.hpp"
+#include "app/json/waits.hpp"
 #include "tests/app/order_task.hpp"
 
 namespace fairlead::app {

@@ -1,4 +1,4 @@
-#include "app/cli/times.hpp"
+#include "app/json/times.hpp"
 
 #include "messages/time.hpp"
 

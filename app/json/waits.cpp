@@ -1,10 +1,9 @@
-#include "app/cli/task/waits.hpp"
+#include "app/json/waits.hpp"
 
 #include <set>
 
 #include "actors/core/workflow/graph.hpp"
-#include "app/cli/task/remedies.hpp"
-#include "app/cli/words.hpp"
+#include "app/json/remedies.hpp"
 #include "messages/holds.hpp"
 
 namespace fairlead::app {
@@ -86,21 +85,20 @@ known_agents agents_of(const v1::StatusReply& status) {
   return out;
 }
 
-std::string waits_for(const v1::TaskShowReply& reply, int index, const known_agents& agents) {
+std::string waits_for(const v1::TaskShowReply& reply, int index, const known_agents& agents, moment_words by) {
   const auto& task = reply.task();
   const auto& step = task.steps(index);
   if (has_ended(task.state())) return "";
-  if (step.complete_by_unix_ms() != 0)
-    return std::string{word_before(step.direction())} + "ends by " + time_text(step.complete_by_unix_ms());
+  if (step.complete_by_unix_ms() != 0) return std::string{word_before(step.direction())} + "ends by " + by(step.complete_by_unix_ms());
   // A step whose failure began the undo is also given up, but no operator needs to decide about it.
   const bool looked_up_in_vain = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_LOOKUP;  // its undo is next
   const bool decided = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_PERFORM && !in_doubt(step);
   if (step.given_up() && !looked_up_in_vain) return decided ? "" : task.parked() ? "given up: waits for an operator" : "given up";
   if (step.not_before_unix_ms() != 0 && task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_PERFORM)
-    return "waits for the end of an abandoned attempt, by " + time_text(step.not_before_unix_ms());
+    return "waits for the end of an abandoned attempt, by " + by(step.not_before_unix_ms());
   if (step.not_before_unix_ms() != 0)
     return (cooling_off(task, index) ? "cooling off, " : "") + std::string{word_before(step.direction())} + "again at " +
-           time_text(step.not_before_unix_ms());
+           by(step.not_before_unix_ms());
   const auto* definition = definition_of(reply, step);
   if (definition == nullptr || is_held(task)) return "";
   if (to_be_performed(task, step)) {

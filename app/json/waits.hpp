@@ -1,11 +1,13 @@
 #pragma once
 // What a step of a task waits for, in a few words.
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/json/words.hpp"
 #include "messages/api.pb.h"
 
 namespace fairlead::app {
@@ -21,8 +23,10 @@ using known_agents = std::optional<std::map<std::string, agent_wait>>;
 
 known_agents agents_of(const v1::StatusReply& status);
 
+using moment_words = std::string (*)(std::int64_t unix_ms);
+
 /// Empty if the step waits for nothing, or only because the whole task is parked, paused or ended.
-std::string waits_for(const v1::TaskShowReply& reply, int step, const known_agents& agents);
+std::string waits_for(const v1::TaskShowReply& reply, int step, const known_agents& agents, moment_words by = utc_words);
 
 /// Whether some step may wait for an agent, so that the registry should be read.
 bool may_wait_for_agent(const v1::TaskShowReply& reply);

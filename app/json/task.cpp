@@ -1,13 +1,13 @@
-#include "app/cli/task/json.hpp"
+#include "app/json/task.hpp"
 
 #include <algorithm>
 
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
-#include "app/cli/attempts/times.hpp"
-#include "app/cli/task/remedies.hpp"
-#include "app/cli/words.hpp"
+#include "app/json/attempt_times.hpp"
+#include "app/json/remedies.hpp"
+#include "app/json/words.hpp"
 
 namespace fairlead::app {
 
@@ -133,6 +133,15 @@ void write_reply_address(json_writer& out, const v1::TaskRecord& task) {
 }
 
 }  // namespace
+
+std::string submit_json(const v1::SubmitResult& taken, const v1::TaskEnd* end) {
+  json_writer out;
+  out.begin_object().key("id").string(taken.id()).key("created").boolean(taken.created());
+  out.key("start_at").moment(taken.start_at_unix_ms());
+  if (end != nullptr)
+    out.key("state").string(core::state_word(end->state())).key("parked").boolean(end->parked()).key("reason").string(end->reason());
+  return out.end_object().text();
+}
 
 std::string task_summary_json(const v1::TaskSummary& task) {
   json_writer out;

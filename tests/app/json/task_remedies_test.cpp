@@ -1,4 +1,4 @@
-#include "app/cli/task/remedies.hpp"
+#include "app/json/remedies.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "app/cli/task/batch_line.hpp"
+#include "app/json/submission.hpp"
 
 #include <gtest/gtest.h>
 
@@ -64,6 +64,26 @@ TEST(batch_line, names_what_is_wrong) {
   EXPECT_NE(refusal(R"({"delay": "1h", "start_at": "2026-11-24T09:00:00Z"})").find("both given"), std::string::npos);
   for (const char* priority : {"1.5", "\"1\"", "3000000000", "null", "1e2"})
     EXPECT_NE(refusal(std::string{"{\"priority\": "} + priority + "}").find("'priority'"), std::string::npos) << priority;
+}
+
+TEST(submission, of_a_body_names_its_workflow_and_the_field_at_fault) {
+  std::string pointer;
+  const auto good = parse_submission(R"({"workflow": "order", "input": {"n": 12345678901234567890}})", pointer);
+  ASSERT_TRUE(good.ok());
+  EXPECT_EQ(good->workflow(), "order");
+  EXPECT_EQ(good->input(), R"({"n": 12345678901234567890})") << "as it came";
+  const auto at = [&](std::string_view body) {
+    const auto read = parse_submission(body, pointer);
+    return read ? "accepted" : pointer;
+  };
+  EXPECT_EQ(at("{"), "") << "the body as a whole";
+  EXPECT_EQ(at("[]"), "");
+  EXPECT_EQ(at(R"({"workflow": 1})"), "/workflow");
+  EXPECT_EQ(at(R"({"a/b~c": 1})"), "/a~1b~0c");
+  EXPECT_EQ(at(R"({"labels": {"a/b": 1}})"), "/labels/a~1b");
+  EXPECT_EQ(at(R"({"reply": {"client": 1}})"), "/reply/client");
+  EXPECT_EQ(at(R"({"reply": {}})"), "/reply");
+  EXPECT_NE(refusal(R"({"workflow": "order"})").find("Unknown field"), std::string::npos) << "a line of a batch has none";
 }
 
 TEST(batch_line, knows_blank_lines) {

@@ -1,6 +1,6 @@
 #pragma once
-// One line of a batch file: {"id": "...", "input": ANY, "labels": {"k": "v"}, "priority": N, "delay": "30m"}, every
-// field optional. docs/cli.md lists the fields.
+// A task to submit as JSON: {"id": "...", "input": ANY, "labels": {"k": "v"}, "priority": N, "delay": "30m"}, every field optional. docs/cli.md lists
+// the fields.
 
 #include <string>
 #include <string_view>
@@ -13,6 +13,9 @@ namespace fairlead::app {
 /// Makes a submission without a workflow. `input` keeps the line's text byte for byte. Errors give
 /// the field and the expected value.
 result<v1::Submission> parse_batch_line(std::string_view line);
+
+/// The body of a request, which names its workflow, too. On an error `pointer` is the field at fault (RFC 6901); empty: the body as a whole.
+result<v1::Submission> parse_submission(std::string_view body, std::string& pointer);
 
 /// True for a line without content, which is skipped.
 bool blank_line(std::string_view line);

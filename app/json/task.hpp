@@ -1,24 +1,24 @@
 #pragma once
-// Tasks as JSON and as text.
+// Tasks as JSON.
 
 #include <string>
 
-#include "app/cli/json.hpp"
-#include "app/cli/task/waits.hpp"
+#include "app/json/waits.hpp"
+#include "app/json/writer.hpp"
 #include "messages/api.pb.h"
 
 namespace fairlead::app {
 
+/// A task that was submitted; `end`: it was waited for.
+std::string submit_json(const v1::SubmitResult& taken, const v1::TaskEnd* end = nullptr);
+
 std::string task_summary_json(const v1::TaskSummary& task);
 /// `agents`: the registered agents, to explain why steps wait.
 std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& agents = {});
-std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& agents = {});
 
 /// Only the steps, or only the history, of a task.
 std::string task_steps_json(const v1::TaskShowReply& reply, const known_agents& agents = {});
-std::string task_steps_text(const v1::TaskShowReply& reply, const known_agents& agents = {});
 std::string task_history_json(const v1::TaskShowReply& reply);
-std::string task_history_text(const v1::TaskShowReply& reply);
 
 /// `step`: the path of the step; empty: the event concerns the task itself.
 std::string event_json(const v1::HistoryEvent& event, const std::string& step);

@@ -1,24 +1,21 @@
-#include "app/cli/task/batch_line.hpp"
-#include "app/cli/times.hpp"
+#include "app/json/submission.hpp"
 
 #include <charconv>
 #include <functional>
 #include <set>
 
-#include "actors/core/expression/expression.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/replies/outbox.hpp"
+#include "app/json/times.hpp"
 #include "messages/ids.hpp"
 
 namespace fairlead::app {
 
 namespace {
 
-error bad(
-    const std::string& sentence,
-    const std::string& remedy = "Each line is one JSON object with id, input, labels, priority, reply, start_at and delay, all optional") {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, sentence, remedy};
-}
+constexpr const char* fields_of_a_task = "id, input, labels, priority, reply, start_at and delay, all optional";
+
+error bad(const std::string& sentence, const std::string& remedy = {}) { return {v1::ERROR_CODE_INVALID_ARGUMENT, sentence, remedy}; }
 
 /// The end of the JSON value that begins at `at`. `text` must be valid JSON.
 std::size_t value_end(std::string_view text, std::size_t at) {
@@ -64,10 +61,18 @@ status for_each_member(std::string_view object, const member_visitor& visit) {
 
 std::string kind_of(std::string_view value) { return std::string{"found "} + core::json_kind(value); }
 
-status read_labels(std::string_view value, v1::Submission& out) {
+/// As a part of a JSON pointer (RFC 6901).
+std::string pointer_part(const std::string& name) {
+  std::string out;
+  for (const char c : name) out += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  return out;
+}
+
+status read_labels(std::string_view value, v1::Submission& out, std::string& pointer) {
   if (value.front() != '{') return bad("Field 'labels' must be an object of strings, " + kind_of(value));
   std::set<std::string> seen;
   return for_each_member(value, [&](const std::string& name, std::string_view text) -> status {
+    pointer = "/labels/" + pointer_part(name);
     if (text.front() != '"') return bad("Label '" + name + "' must be a string, " + kind_of(text));
     if (!seen.insert(name).second) return bad("Label '" + name + "' is given twice");
     auto* label = out.add_labels();
@@ -85,12 +90,13 @@ status read_priority(std::string_view value, v1::Submission& out) {
   return nothing{};
 }
 
-status read_reply(std::string_view value, v1::Submission& out) {
+status read_reply(std::string_view value, v1::Submission& out, std::string& pointer) {
   if (value.front() != '{')
     return bad("Field 'reply' must be an object, " + kind_of(value), "Write {\"client\": NAME} or {\"webhook\": URL}");
   std::set<std::string> seen;
   auto& reply = *out.mutable_reply();
   auto read = for_each_member(value, [&](const std::string& name, std::string_view part) -> status {
+    pointer = "/reply/" + pointer_part(name);
     if (!seen.insert(name).second) return bad("Field '" + name + "' of 'reply' is given twice");
     if (name == "steps") {
       if (part != "true" && part != "false") return bad("Field 'steps' of 'reply' must be true or false, " + kind_of(part));
@@ -104,6 +110,7 @@ status read_reply(std::string_view value, v1::Submission& out) {
     return nothing{};
   });
   if (!read) return read;
+  pointer = "/reply";
   if (auto problem = check_reply_address(reply)) return bad("Field 'reply': " + problem->sentence, problem->remedy);
   return nothing{};
 }
@@ -118,38 +125,61 @@ status read_start_field(const std::string& name, std::string_view value, v1::Sub
   return nothing{};
 }
 
-status read_field(const std::string& name, std::string_view value, v1::Submission& out) {
+status read_text(const std::string& name, std::string_view value, std::string& out) {
+  if (value.front() != '"') return bad("Field '" + name + "' must be a string, " + kind_of(value));
+  out = core::decode_json_string(value);
+  return nothing{};
+}
+
+status read_field(const std::string& name, std::string_view value, bool with_workflow, v1::Submission& out, std::string& pointer) {
   if (name == "input") {
     out.set_input(std::string{value});
     return nothing{};
   }
-  if (name == "labels") return read_labels(value, out);
+  if (name == "labels") return read_labels(value, out, pointer);
   if (name == "priority") return read_priority(value, out);
-  if (name == "reply") return read_reply(value, out);
+  if (name == "reply") return read_reply(value, out, pointer);
   if (name == "start_at" || name == "delay") return read_start_field(name, value, out);
   if (name == "id") {
-    if (value.front() != '"') return bad("Field 'id' must be a string, " + kind_of(value));
-    out.set_id(core::decode_json_string(value));
+    if (auto read = read_text(name, value, *out.mutable_id()); !read) return read;
     if (valid_task_id(out.id())) return nothing{};
     return bad("Field 'id' is not a task id", "An id has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -");
   }
+  if (with_workflow && name == "workflow") return read_text(name, value, *out.mutable_workflow());
   return bad("Unknown field '" + name + "'");
+}
+
+result<v1::Submission> read_submission(std::string_view text, const std::string& what, bool with_workflow, std::string& pointer) {
+  const auto expected = what + " is one JSON object with " + (with_workflow ? "workflow, and " : "") + fields_of_a_task;
+  const auto refused = [&](error why) {
+    if (why.remedy.empty()) why.remedy = expected;
+    return why;
+  };
+  pointer.clear();
+  if (auto checked = core::check_json(text); !checked) return refused(bad(what + " is not JSON: " + checked.failure().sentence));
+  const auto object = core::trim_json(text);
+  if (object.front() != '{') return refused(bad(what + " must be a JSON object, " + kind_of(object)));
+  v1::Submission out;
+  std::set<std::string> seen;
+  auto read = for_each_member(object, [&](const std::string& name, std::string_view value) -> status {
+    pointer = "/" + pointer_part(name);
+    if (!seen.insert(name).second) return bad("Field '" + name + "' is given twice");
+    return read_field(name, value, with_workflow, out, pointer);
+  });
+  if (!read) return refused(read.failure());
+  pointer.clear();
+  return out;
 }
 
 }  // namespace
 
 result<v1::Submission> parse_batch_line(std::string_view line) {
-  if (auto checked = core::check_json(line); !checked) return bad("The line is not JSON: " + checked.failure().sentence);
-  auto text = core::trim_json(line);
-  if (text.front() != '{') return bad("The line must be a JSON object, " + kind_of(text));
-  v1::Submission out;
-  std::set<std::string> seen;
-  auto read = for_each_member(text, [&](const std::string& name, std::string_view value) -> status {
-    if (!seen.insert(name).second) return bad("Field '" + name + "' is given twice");
-    return read_field(name, value, out);
-  });
-  if (!read) return read.failure();
-  return out;
+  std::string pointer;
+  return read_submission(line, "The line", false, pointer);
+}
+
+result<v1::Submission> parse_submission(std::string_view body, std::string& pointer) {
+  return read_submission(body, "The body", true, pointer);
 }
 
 bool blank_line(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }

@@ -1,4 +1,4 @@
-#include "app/cli/json.hpp"
+#include "app/json/writer.hpp"
 
 #include <strings.h>
 

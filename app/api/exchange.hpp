@@ -1,0 +1,91 @@
+#pragma once
+// One request on its way through the node: an actor of its own asks the gateway, and answers the client.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <caf/event_based_actor.hpp>
+
+#include "actors/protocol/handles.hpp"
+#include "app/door/listener.hpp"
+#include "app/door/problem.hpp"
+#include "app/door/target.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::app::api {
+
+/// Of the node.
+struct surroundings {
+  caf::actor_system* system = nullptr;
+  gateway_actor gateway;
+  std::string node;
+  std::string version;
+  const clock* time = nullptr;
+};
+
+/// How long the node may take for one question, beyond what the question itself waits.
+inline constexpr duration answer_limit = std::chrono::seconds{15};
+
+class exchange;
+using exchange_ptr = std::shared_ptr<exchange>;
+
+/// Only for its actor, once that runs.
+class exchange : public std::enable_shared_from_this<exchange> {
+ public:
+  exchange(std::shared_ptr<const surroundings> in, door::request what, std::vector<std::string> parts, std::shared_ptr<door::answerer> to);
+
+  const door::request& what() const { return what_; }
+  /// What a segment in braces stands for.
+  const std::string& part(std::size_t i) const { return parts_.at(i); }
+  const surroundings& in() const { return *in_; }
+
+  /// The parameters of the query are read one by one; refuse_rest() says whether there are others, and answers then.
+  std::optional<std::string> parameter(const std::string& name);
+  std::vector<std::string> parameters(const std::string& name);
+  bool refuse_rest();
+
+  void say(unsigned status, std::string json, door::headers more = {});
+  void refuse(const error& why);
+  void refuse(door::problem why);
+  /// The parameter, or the field of the body.
+  void refuse_at(const std::string& pointer, const error& why);
+  bool is_over() const { return to_->is_over(); }
+
+  /// `then` is called with an answer without an error; an error becomes the client's answer. `wait`: as the request itself asks for.
+  template <class Request>
+  void ask(Request request, std::function<void(reply_of<Request>&)> then, duration wait = {}) {
+    ask_any<Request>(std::move(request), wait, [self = shared_from_this(), then = std::move(then)](result<reply_of<Request>> answer) {
+      if (!answer) return self->refuse(answer.failure());
+      then(*answer);
+    });
+  }
+  /// `then` gets errors, too.
+  template <class Request>
+  void ask_any(Request request, duration wait, std::function<void(result<reply_of<Request>>)> then) {
+    self_->request(in_->gateway, wait + answer_limit, std::move(request))
+        .then(
+            [self = shared_from_this(), then](reply_of<Request>& answer) {
+              answer.error().code() != v1::ERROR_CODE_OK ? then(error::from_proto(answer.error())) : then(std::move(answer));
+            },
+            [self = shared_from_this(), then](const caf::error& why) { then(lost(why)); });
+  }
+
+  void run_in(caf::event_based_actor* self, const std::function<void(exchange_ptr)>& handler);
+
+ private:
+  static error lost(const caf::error& why);
+  bool read_query();
+
+  const std::shared_ptr<const surroundings> in_;
+  const door::request what_;
+  const std::vector<std::string> parts_;
+  const std::shared_ptr<door::answerer> to_;
+  caf::event_based_actor* self_ = nullptr;
+  std::multimap<std::string, std::string> query_;
+};
+
+}  // namespace fairlead::app::api

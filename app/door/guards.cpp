@@ -1,0 +1,143 @@
+#include "app/door/guards.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "app/config/config.hpp"
+
+namespace fairlead::app::door {
+
+namespace {
+
+constexpr const char* write_json = "Send JSON with Content-Type: application/json.";
+
+std::string lower_case(std::string_view text) {
+  std::string out{text};
+  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  return first == std::string_view::npos ? std::string_view{} : text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+problem unsound(const std::string& sentence) {
+  return {"bad_request", sentence, "Use an HTTP client that follows RFC 9112.", {}, {}, true};
+}
+
+/// `example.org:8080` -> `example.org`, `[::1]:7190` -> `::1`.
+std::string host_part(std::string_view host) {
+  if (!host.empty() && host.front() == '[') return lower_case(host.substr(1, host.find(']') - 1));
+  return lower_case(host.substr(0, host.find(':')));
+}
+
+/// Every element of a list like `a;q=1, b` without what follows `;`.
+template <class Is>
+bool any_in_list(std::string_view list, const Is& is) {
+  while (!list.empty()) {
+    const auto one = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), one.size() + 1));
+    if (is(lower_case(trimmed(one.substr(0, one.find(';')))))) return true;
+  }
+  return false;
+}
+
+bool is_json(const std::string& type) {
+  return type == "application/json" || (type.starts_with("application/") && type.ends_with("+json"));
+}
+
+std::optional<problem> refuse_framing(const request_head& head) {
+  const auto lengths = count_headers(head, "Content-Length");
+  const auto encodings = count_headers(head, "Transfer-Encoding");
+  if (lengths > 1) return unsound("The request has several headers Content-Length.");
+  if (encodings > 1) return unsound("The request has several headers Transfer-Encoding.");
+  if (lengths + encodings > 1) return unsound("The request has both Content-Length and Transfer-Encoding.");
+  if (encodings == 1 && head.version != "HTTP/1.1") return unsound("A request of " + head.version + " cannot have Transfer-Encoding.");
+  if (encodings == 1 && lower_case(*find_header(head, "Transfer-Encoding")) != "chunked")
+    return unsound("The only Transfer-Encoding that is known is chunked.");
+  if (lengths == 1) {
+    const auto text = *find_header(head, "Content-Length");
+    std::size_t bytes = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    if (text.empty() || read.ec != std::errc{} || read.ptr != text.data() + text.size()) return unsound("Content-Length is no number.");
+  }
+  return std::nullopt;
+}
+
+std::optional<problem> refuse_size(const request_head& head) {
+  if (head.target.size() > most_target_bytes)
+    return problem{"target_too_long", "Path and query have more than 8 KiB.", "Send large data in the body.", {}, {}, true};
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : head.fields) bytes += name.size() + value.size() + 4;
+  if (bytes > most_header_bytes)
+    return problem{"headers_too_large", "The headers have more than 16 KiB.", "Send fewer or shorter headers.", {}, {}, true};
+  return std::nullopt;
+}
+
+/// The rule of CrossOriginProtection of Go 1.25: what a browser says of where a request comes from, and else that Origin is Host.
+std::optional<problem> refuse_origin(const request_head& head) {
+  if (is_safe(head.method)) return std::nullopt;
+  const problem refused{
+      "cross_origin", "A page of another site sent this request.", "Send it from a program, or from a page of this node.", {}, {}, false};
+  if (const auto site = find_header(head, "Sec-Fetch-Site")) {
+    if (*site == "same-origin" || *site == "none") return std::nullopt;
+    return refused;
+  }
+  const auto origin = find_header(head, "Origin");
+  if (!origin) return std::nullopt;
+  const auto scheme = origin->find("://");
+  const auto host = find_header(head, "Host");
+  return host && scheme != std::string_view::npos && lower_case(origin->substr(scheme + 3)) == lower_case(*host) ? std::nullopt
+                                                                                                                 : std::optional{refused};
+}
+
+std::optional<problem> refuse_media(const request_head& head) {
+  if (const auto accept = find_header(head, "Accept"); accept && !trimmed(*accept).empty()) {
+    const auto good = [](const std::string& type) { return type == "*/*" || type == "application/*" || is_json(type); };
+    if (!any_in_list(*accept, good))
+      return problem{
+          "not_acceptable", "The header Accept allows no JSON.", "Send Accept: application/json, or no such header.", {}, {}, false};
+  }
+  if (announced_bytes(head) == std::size_t{0}) return std::nullopt;
+  const auto type = find_header(head, "Content-Type");
+  if (!type) return problem{"unsupported_media_type", "The body has no Content-Type.", write_json, {}, {}, false};
+  if (!is_json(lower_case(trimmed(type->substr(0, type->find(';'))))))
+    return problem{"unsupported_media_type", "The body has the Content-Type " + std::string{*type} + ".", write_json, {}, {}, false};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<problem> guard::refuse(const request_head& head) const {
+  if (auto bad = refuse_framing(head)) return bad;
+  if (count_headers(head, "Host") != 1)
+    return unsound(count_headers(head, "Host") == 0 ? "The request has no header Host." : "The request has several headers Host.");
+  if (auto bad = refuse_size(head)) return bad;
+  const auto host = host_part(*find_header(head, "Host"));
+  if (!is_loopback(host) && std::find(hosts.begin(), hosts.end(), host) == hosts.end())
+    return problem{"misdirected", "This node is not " + host + ".", "Use the address of api.listen in the node file.", {}, {}, true};
+  if (auto bad = refuse_origin(head)) return bad;
+  if (auto bad = refuse_media(head)) return bad;
+  if (announced_bytes(head).value_or(0) > most_body_bytes)
+    return problem{"too_large", "The body has more than 4 MiB.", "Send it in parts.", {}, {}, true};
+  return std::nullopt;
+}
+
+std::optional<std::size_t> announced_bytes(const request_head& head) {
+  if (find_header(head, "Transfer-Encoding")) return std::nullopt;
+  const auto text = find_header(head, "Content-Length").value_or("0");
+  std::size_t bytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), bytes);
+  return bytes;
+}
+
+bool is_safe(std::string_view method) { return method == "GET" || method == "HEAD" || method == "OPTIONS"; }
+
+bool is_request_id(std::string_view text) {
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+  });
+}
+
+}  // namespace fairlead::app::door

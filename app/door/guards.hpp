@@ -1,0 +1,40 @@
+#pragma once
+// What a request's head must be before anything else is done with it. Pure.
+//
+// libmicrohttpd 0.9.75 takes a request with both Content-Length and Transfer-Encoding, one with several of either, and an encoding that it does not
+// know (RFC 9112, 6.1 and 6.3). A proxy in front may read such a request in another way, and take the rest of it for the next one. So these end the
+// connection here, before any body is read.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/door/message.hpp"
+#include "app/door/problem.hpp"
+
+namespace fairlead::app::door {
+
+inline constexpr std::size_t most_target_bytes = 8 * 1024;
+inline constexpr std::size_t most_header_bytes = 16 * 1024;
+inline constexpr std::size_t most_body_bytes = 4 * 1024 * 1024;
+
+struct guard {
+  /// At which clients reach the port, without a port and in lower case. Loopback is always among them. A page of another site whose name was made to
+  /// lead here names its own host (DNS rebinding).
+  std::vector<std::string> hosts;
+
+  /// nullopt: it may go on.
+  std::optional<problem> refuse(const request_head& head) const;
+};
+
+/// The length of the body that follows, as far as the head says: 0 of none, nullopt of a chunked one. The head has passed the guard.
+std::optional<std::size_t> announced_bytes(const request_head& head);
+
+/// Whether it only looks (RFC 9110, 9.2.1).
+bool is_safe(std::string_view method);
+
+/// The request id that a client gives: 1 to 64 characters of A-Z a-z 0-9 . _ -
+bool is_request_id(std::string_view text);
+
+}  // namespace fairlead::app::door

@@ -1,0 +1,396 @@
+#include "app/door/listener.hpp"
+
+#include <microhttpd.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <list>
+#include <thread>
+#include <unordered_map>
+
+#include "app/door/mailbox.hpp"
+#include "app/door/problem.hpp"
+#include "app/process/listen_socket.hpp"
+
+namespace fairlead::app::door {
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+/// For the library to parse a head; what is too large by our own limits still fits, so that it is refused by a problem document.
+constexpr std::size_t connection_bytes = 64 * 1024;
+/// What a client that sends too much may send on before its connection is closed instead of answered.
+constexpr std::size_t most_discarded_bytes = 4 * most_body_bytes;
+constexpr int look_every_ms = 250;
+constexpr std::chrono::milliseconds end_within{1'000};
+/// Kept for connections that the library has not dropped yet.
+constexpr unsigned spare_connections = 32;
+
+enum class phase { fresh, head, body, waiting, answering, idle };
+
+struct connection {
+  int fd = -1;
+  phase now = phase::fresh;
+  steady::time_point since = steady::now();
+  bool told_to_go = false;
+
+  void enter(phase next) {
+    now = next;
+    since = steady::now();
+  }
+};
+
+struct exchange {
+  request what;
+  bool has_head = false;
+  std::optional<answer> reply;
+  std::size_t discarded = 0;
+  std::uint64_t number = 0;  // while it waits
+  bool gone = false;         // the client is
+  MHD_Connection* at = nullptr;
+  connection* on = nullptr;
+};
+
+}  // namespace
+
+answerer::answerer(std::shared_ptr<mailbox> to, std::uint64_t number, std::string id)
+    : to_(std::move(to)), number_(number), id_(std::move(id)) {}
+answerer::~answerer() {
+  if (!is_over()) (*this)(to_answer({"internal", "The request was dropped.", "Report this as a bug.", {}, {}, false}, id_));
+}
+void answerer::operator()(answer what) { to_->put(number_, std::move(what)); }
+bool answerer::is_over() const { return !to_->is_awaited(number_); }
+
+struct listener::loop {
+  guard guards;
+  service serve;
+  std::function<std::string()> make_id;
+  std::string version;
+  listener_limits limits;
+  std::uint16_t port = 0;
+  std::shared_ptr<mailbox> mail = std::make_shared<mailbox>();
+  int epoll = -1;
+  MHD_Daemon* daemon = nullptr;
+  std::atomic<bool> stopping = false;
+  std::thread thread;
+
+  // Only for the loop's thread.
+  std::list<connection> connections;
+  std::unordered_map<std::uint64_t, exchange*> waiting;
+  std::uint64_t last_number = 0;
+  std::size_t body_bytes = 0;
+  steady::time_point next_look{};
+
+  ~loop() {
+    stopping = true;
+    mail->wake();
+    if (thread.joinable()) thread.join();
+    if (daemon != nullptr) MHD_stop_daemon(daemon);
+    if (epoll >= 0) ::close(epoll);
+  }
+
+  // ---- the thread ----
+
+  bool watch(int fd, std::uint64_t key, std::uint32_t events) const {
+    epoll_event event{};
+    event.events = events;
+    event.data.u64 = key;
+    return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+  }
+
+  static constexpr std::uint64_t key_of_mail = 0;
+  static constexpr std::uint64_t key_of_library = ~std::uint64_t{0};
+
+  void run() {
+    for (steady::time_point until{}; !stopping || (!connections.empty() && steady::now() < until);) {
+      turn();
+      if (stopping && until == steady::time_point{}) {
+        until = steady::now() + end_within;
+        end_waiting();
+      }
+      if (stopping) drop_silent();
+    }
+    // The library must not be stopped while connections are suspended.
+    for (auto& [number, one] : std::exchange(waiting, {})) {
+      one->gone = true;
+      MHD_resume_connection(one->at);
+    }
+    MHD_run(daemon);
+  }
+
+  void turn() {
+    std::array<epoll_event, 64> events{};
+    const int found = ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()), patience_ms());
+    for (int i = 0; i < found; ++i) {
+      const auto key = events[static_cast<std::size_t>(i)].data.u64;
+      if (key == key_of_mail || key == key_of_library) continue;
+      if (const auto one = waiting.find(key); one != waiting.end()) {
+        one->second->gone = true;
+        resume(one);
+      }
+    }
+    for (auto& [number, what] : mail->take())
+      if (const auto one = waiting.find(number); one != waiting.end()) {
+        one->second->reply = std::move(what);
+        resume(one);
+      }
+    if (steady::now() >= next_look) look_at_deadlines();
+    MHD_run(daemon);
+  }
+
+  /// The library's epoll is edge-triggered inside: it says itself when it has more to do.
+  int patience_ms() const {
+    MHD_UNSIGNED_LONG_LONG library = 0;
+    const bool has = MHD_get_timeout(daemon, &library) == MHD_YES;
+    const int own = connections.empty() ? -1 : look_every_ms;
+    if (!has) return own;
+    return own < 0 ? static_cast<int>(std::min<unsigned long long>(library, 60'000))
+                   : static_cast<int>(std::min<unsigned long long>(library, static_cast<unsigned long long>(own)));
+  }
+
+  void look_at_deadlines() {
+    const auto now = steady::now();
+    next_look = now + std::chrono::milliseconds{look_every_ms};
+    const auto limit_of = [this](phase p) {
+      switch (p) {
+        case phase::fresh:
+        case phase::head: return limits.head;
+        case phase::body: return limits.body;
+        case phase::answering: return limits.reading;
+        case phase::waiting: return limits.answer;
+        default: return limits.idle;
+      }
+    };
+    for (auto& one : connections)
+      if (one.now != phase::waiting && !one.told_to_go && now - one.since > limit_of(one.now)) send_away(one);
+    for (auto one = waiting.begin(); one != waiting.end();) {
+      const auto next = std::next(one);
+      if (now - one->second->on->since > limits.answer) {
+        one->second->reply =
+            to_answer({"timed_out", "The node did not answer in time.", "Send the request again.", {}, {}, false}, one->second->what.id);
+        resume(one);
+      }
+      one = next;
+    }
+  }
+
+  /// The library sees the connection's end and drops it.
+  static void send_away(connection& one) {
+    one.told_to_go = true;
+    ::shutdown(one.fd, SHUT_RDWR);
+  }
+
+  void end_waiting() {
+    while (!waiting.empty()) {
+      const auto one = waiting.begin();
+      one->second->reply =
+          to_answer({"unavailable", "This node is ending.", "Ask another node, or try again later.", {}, {}, true}, one->second->what.id);
+      resume(one);
+    }
+  }
+
+  void drop_silent() {
+    for (auto& one : connections)
+      if (one.now != phase::answering && !one.told_to_go) send_away(one);
+  }
+
+  // ---- one request ----
+
+  void resume(std::unordered_map<std::uint64_t, exchange*>::iterator which) {
+    auto& one = *which->second;
+    mail->forget(which->first);
+    (void)::epoll_ctl(epoll, EPOLL_CTL_DEL, one.on->fd, nullptr);
+    waiting.erase(which);
+    one.number = 0;
+    one.on->enter(phase::answering);
+    MHD_resume_connection(one.at);
+  }
+
+  static connection* connection_of(MHD_Connection* at) {
+    const auto* info = MHD_get_connection_info(at, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == nullptr ? nullptr : static_cast<std::list<connection>::iterator*>(info->socket_context)->operator->();
+  }
+
+  /// The first that is known of a request.
+  static void* on_target(void*, const char* target, MHD_Connection* at) {
+    auto* const one = new exchange;
+    one->what.head.target = target;
+    one->at = at;
+    one->on = connection_of(at);
+    one->on->enter(phase::head);
+    return one;
+  }
+
+  static MHD_Result add_header(void* to, MHD_ValueKind, const char* name, std::size_t name_size, const char* value,
+                               std::size_t value_size) {
+    static_cast<headers*>(to)->emplace_back(std::string(name, name_size),
+                                            value == nullptr ? std::string{} : std::string(value, value_size));
+    return MHD_YES;
+  }
+
+  static MHD_Result on_request(void* self, MHD_Connection*, const char*, const char* method, const char* version, const char* data,
+                               std::size_t* size, void** context) {
+    auto& mine = *static_cast<loop*>(self);
+    auto& one = *static_cast<exchange*>(*context);
+    if (one.gone) return MHD_NO;
+    if (!std::exchange(one.has_head, true)) return mine.take_head(one, method, version);
+    if (*size != 0) {
+      const auto taken = mine.take_body(one, {data, std::exchange(*size, 0)});
+      return taken ? MHD_YES : MHD_NO;
+    }
+    if (!one.reply) return mine.hand_on(one);
+    return mine.send(one);
+  }
+
+  MHD_Result take_head(exchange& one, const char* method, const char* version_text) {
+    one.what.head.method = method;
+    one.what.head.version = version_text;
+    MHD_get_connection_values_n(one.at, MHD_HEADER_KIND, &add_header, &one.what.head.fields);
+    const auto given = find_header(one.what.head, "X-Request-Id");
+    one.what.id = given && is_request_id(*given) ? std::string{*given} : make_id();
+    if (const auto bad = guards.refuse(one.what.head)) return refuse(one, *bad);
+    if (announced_bytes(one.what.head).value_or(0) + body_bytes > limits.body_bytes || waiting.size() >= limits.waiting)
+      return refuse(one, {"overloaded", "This node has too many requests at once.", "Try again later.", {}, {}, true});
+    one.on->enter(phase::body);
+    return MHD_YES;
+  }
+
+  /// With an answer before the body the library reads none, and closes.
+  MHD_Result refuse(exchange& one, const problem& why) {
+    one.reply = to_answer(why, one.what.id);
+    one.on->enter(phase::answering);
+    return send(one);
+  }
+
+  /// False: the connection is to be closed.
+  bool take_body(exchange& one, std::string_view data) {
+    const bool fits = !one.reply && one.what.body.size() + data.size() <= most_body_bytes && body_bytes + data.size() <= limits.body_bytes;
+    if (fits) {
+      one.what.body += data;
+      body_bytes += data.size();
+      return true;
+    }
+    // It is of a length that was not said before. The library answers only behind its end.
+    if (!one.reply) {
+      const bool is_large = one.what.body.size() + data.size() > most_body_bytes;
+      one.reply = to_answer(is_large ? problem{"too_large", "The body has more than 4 MiB.", "Send it in parts.", {}, {}, true}
+                                     : problem{"overloaded", "This node has too many requests at once.", "Try again later.", {}, {}, true},
+                            one.what.id);
+      drop_body(one);
+    }
+    one.discarded += data.size();
+    return one.discarded <= most_discarded_bytes;
+  }
+
+  void drop_body(exchange& one) {
+    body_bytes -= one.what.body.size();
+    one.what.body = {};
+  }
+
+  MHD_Result hand_on(exchange& one) {
+    if (stopping) return refuse(one, {"unavailable", "This node is ending.", "Ask another node, or try again later.", {}, {}, true});
+    one.number = ++last_number;
+    waiting.emplace(one.number, &one);
+    mail->await(one.number);
+    one.on->enter(phase::waiting);
+    MHD_suspend_connection(one.at);
+    // The client's end is seen here; the library does not look while it is suspended.
+    (void)watch(one.on->fd, one.number, EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+    auto to = std::make_shared<answerer>(mail, one.number, one.what.id);
+    body_bytes -= one.what.body.size();
+    serve(std::exchange(one.what, request{{}, {}, one.what.id}), std::move(to));
+    return MHD_YES;
+  }
+
+  MHD_Result send(exchange& one) const {
+    const auto& what = *one.reply;
+    auto* const response = MHD_create_response_from_buffer(what.body.size(), const_cast<char*>(what.body.data()), MHD_RESPMEM_MUST_COPY);
+    if (response == nullptr) return MHD_NO;
+    const auto add = [&](const char* name, const std::string& value) { MHD_add_response_header(response, name, value.c_str()); };
+    if (what.status != MHD_HTTP_NO_CONTENT && what.status != MHD_HTTP_NOT_MODIFIED) add(MHD_HTTP_HEADER_CONTENT_TYPE, what.content_type);
+    add(MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    add("X-Content-Type-Options", "nosniff");
+    add("X-Request-Id", one.what.id);
+    add("Fairlead-Version", version);
+    for (const auto& [name, value] : what.more) add(name.c_str(), value);
+    if (what.close || stopping) add(MHD_HTTP_HEADER_CONNECTION, "close");
+    const auto queued = MHD_queue_response(one.at, what.status, response);
+    MHD_destroy_response(response);
+    return queued;
+  }
+
+  static void on_completed(void* self, MHD_Connection*, void** context, MHD_RequestTerminationCode) {
+    auto& mine = *static_cast<loop*>(self);
+    const std::unique_ptr<exchange> one{static_cast<exchange*>(std::exchange(*context, nullptr))};
+    if (!one) return;
+    mine.drop_body(*one);
+    if (one->number != 0) {
+      mine.mail->forget(one->number);
+      mine.waiting.erase(one->number);
+    }
+    one->on->enter(phase::idle);
+  }
+
+  static void on_connection(void* self, MHD_Connection* at, void** context, MHD_ConnectionNotificationCode what) {
+    auto& mine = *static_cast<loop*>(self);
+    using place = std::list<connection>::iterator;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+      const auto* info = MHD_get_connection_info(at, MHD_CONNECTION_INFO_CONNECTION_FD);
+      auto& made = mine.connections.emplace_back();
+      if (info != nullptr) made.fd = info->connect_fd;
+      *context = new place{std::prev(mine.connections.end())};
+    } else if (const std::unique_ptr<place> it{static_cast<place*>(std::exchange(*context, nullptr))}; it) {
+      mine.connections.erase(*it);
+    }
+  }
+
+  /// Targets are decoded by whoever knows their parts.
+  static std::size_t keep_escaped(void*, MHD_Connection*, char* text) { return std::strlen(text); }
+  /// The library's complaints about hostile or hasty clients belong in no log.
+  static void on_complaint(void*, const char*, va_list) {}
+};
+
+listener::listener(std::unique_ptr<loop> l) : loop_(std::move(l)) {}
+listener::~listener() = default;
+
+std::uint16_t listener::port() const noexcept { return loop_->port; }
+
+result<std::unique_ptr<listener>> listener::start(const listen_address& address, guard guards, service to,
+                                                  std::function<std::string()> make_id, std::string version, listener_limits limits) {
+  const auto refused = [&](const std::string& why) {
+    return error{v1::ERROR_CODE_UNAVAILABLE, "the API cannot listen on " + to_text(address) + ": " + why,
+                 "stop the program that listens there (ss -ltnp shows it), or set api.listen to another address"};
+  };
+  auto socket = listen_on(address);
+  if (!socket) return refused(socket.failure().sentence);
+  auto l = std::make_unique<loop>();
+  l->guards = std::move(guards);
+  l->serve = std::move(to);
+  l->make_id = std::move(make_id);
+  l->version = std::move(version);
+  l->limits = limits;
+  l->port = socket->port();
+  l->epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  l->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, nullptr, nullptr, &loop::on_request,
+                               l.get(), MHD_OPTION_EXTERNAL_LOGGER, &loop::on_complaint, nullptr, MHD_OPTION_LISTEN_SOCKET, socket->fd(),
+                               MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections) + spare_connections,
+                               MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_bytes, MHD_OPTION_URI_LOG_CALLBACK, &loop::on_target, nullptr,
+                               MHD_OPTION_NOTIFY_COMPLETED, &loop::on_completed, l.get(), MHD_OPTION_NOTIFY_CONNECTION,
+                               &loop::on_connection, l.get(), MHD_OPTION_UNESCAPE_CALLBACK, &loop::keep_escaped, nullptr,
+                               MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+  if (l->daemon == nullptr) return refused("the HTTP library did not start");
+  socket->release();  // the library closes it
+  const auto* const info = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+  if (l->epoll < 0 || info == nullptr || !l->watch(l->mail->fd(), loop::key_of_mail, EPOLLIN) ||
+      !l->watch(info->epoll_fd, loop::key_of_library, EPOLLIN))
+    return refused("the system gives no epoll");
+  l->thread = std::thread{[at = l.get()] { at->run(); }};
+  return std::unique_ptr<listener>{new listener{std::move(l)}};
+}
+
+}  // namespace fairlead::app::door

@@ -1,0 +1,74 @@
+#pragma once
+// The port: connections of HTTP/1.1 on one thread, which never waits for an answer. Requests go to a service, which answers later from any thread.
+//
+// libmicrohttpd parses; the loop around it is ours: while a request waits for its answer the library does not look at the connection, so the loop
+// watches it for its end, and gives every state of a connection a deadline.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/config/config.hpp"
+#include "app/door/guards.hpp"
+#include "app/door/message.hpp"
+#include "messages/error.hpp"
+
+namespace fairlead::app::door {
+
+class mailbox;
+
+/// Answers one request, once. Any thread; it may outlive the listener. Destroyed without an answer it answers with a problem `internal`.
+class answerer {
+ public:
+  answerer(std::shared_ptr<mailbox> to, std::uint64_t number, std::string id);
+  answerer(const answerer&) = delete;
+  answerer& operator=(const answerer&) = delete;
+  ~answerer();
+
+  void operator()(answer what);
+  /// The client has gone, or has been answered: nobody waits any more.
+  bool is_over() const;
+
+ private:
+  std::shared_ptr<mailbox> to_;
+  std::uint64_t number_;
+  std::string id_;
+};
+
+/// Called on the listener's thread; must return at once.
+using service = std::function<void(request what, std::shared_ptr<answerer> to)>;
+
+struct listener_limits {
+  std::size_t connections = 10'000;
+  std::size_t waiting = 4'096;                     // requests without an answer
+  std::size_t body_bytes = std::size_t{64} << 20;  // of all requests together
+  std::chrono::milliseconds head{5'000};           // for a first request line, and from it to the end of the headers
+  std::chrono::milliseconds body{30'000};          // from there on
+  std::chrono::milliseconds answer{65'000};        // of the service
+  std::chrono::milliseconds reading{30'000};       // for the client to take the answer
+  std::chrono::milliseconds idle{60'000};          // between two requests
+};
+
+class listener {
+ public:
+  /// Listens and serves on return. The error names the obstacle and the remedy. `make_id`: of requests without one.
+  static result<std::unique_ptr<listener>> start(const listen_address& address, guard guards, service to,
+                                                 std::function<std::string()> make_id, std::string version, listener_limits limits = {});
+
+  listener(const listener&) = delete;
+  listener& operator=(const listener&) = delete;
+  /// Requests that wait are answered with a problem `unavailable`; clients have a second to take their answers.
+  ~listener();
+
+  std::uint16_t port() const noexcept;
+
+ private:
+  struct loop;
+  explicit listener(std::unique_ptr<loop> l);
+  std::unique_ptr<loop> loop_;
+};
+
+}  // namespace fairlead::app::door

@@ -1,0 +1,67 @@
+#pragma once
+// Where answers wait for the listener's thread.
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <mutex>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "app/door/message.hpp"
+
+namespace fairlead::app::door {
+
+/// Thread-safe. Lives as long as any answerer does.
+class mailbox {
+ public:
+  mailbox() : fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+  ~mailbox() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  mailbox(const mailbox&) = delete;
+  mailbox& operator=(const mailbox&) = delete;
+
+  /// Readable while there is something.
+  int fd() const noexcept { return fd_; }
+
+  void await(std::uint64_t number) {
+    const std::lock_guard lock{guard_};
+    awaited_.insert(number);
+  }
+  bool is_awaited(std::uint64_t number) const {
+    const std::lock_guard lock{guard_};
+    return awaited_.count(number) != 0;
+  }
+  /// Nobody waits for the answer any more.
+  void forget(std::uint64_t number) {
+    const std::lock_guard lock{guard_};
+    awaited_.erase(number);
+  }
+  /// Only the first answer counts.
+  void put(std::uint64_t number, answer what) {
+    {
+      const std::lock_guard lock{guard_};
+      if (awaited_.erase(number) == 0) return;
+      answered_.emplace_back(number, std::move(what));
+    }
+    wake();
+  }
+  void wake() const { (void)::eventfd_write(fd_, 1); }
+  std::vector<std::pair<std::uint64_t, answer>> take() {
+    eventfd_t count = 0;
+    (void)::eventfd_read(fd_, &count);
+    const std::lock_guard lock{guard_};
+    return std::exchange(answered_, {});
+  }
+
+ private:
+  const int fd_;
+  mutable std::mutex guard_;
+  std::unordered_set<std::uint64_t> awaited_;
+  std::vector<std::pair<std::uint64_t, answer>> answered_;
+};
+
+}  // namespace fairlead::app::door

@@ -1,0 +1,50 @@
+#pragma once
+// A request that has come whole, and its answer.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fairlead::app::door {
+
+using headers = std::vector<std::pair<std::string, std::string>>;
+
+/// What stands before the body.
+struct request_head {
+  std::string method;
+  std::string version;  // HTTP/1.1
+  std::string target;   // as it came: the path and, behind `?`, the query; nothing is decoded
+  headers fields;       // as they came, in their order; a name may come more than once
+};
+
+struct request {
+  request_head head;
+  std::string body;
+  std::string id;  // of X-Request-Id, or made here
+
+  std::string_view path() const { return std::string_view{head.target}.substr(0, head.target.find('?')); }
+  /// Without `?`; empty: there is none.
+  std::string_view query() const {
+    const auto mark = head.target.find('?');
+    return mark == std::string::npos ? std::string_view{} : std::string_view{head.target}.substr(mark + 1);
+  }
+};
+
+struct answer {
+  unsigned status = 200;
+  std::string content_type = "application/json; charset=utf-8";
+  std::string body;
+  headers more;        // besides those that each answer has
+  bool close = false;  // the connection, after the answer
+};
+
+/// Names of headers are compared without regard to case (RFC 9110, 5.1).
+bool is_header(std::string_view name, std::string_view wanted);
+/// The first of that name.
+std::optional<std::string_view> find_header(const request_head& in, std::string_view name);
+std::size_t count_headers(const request_head& in, std::string_view name);
+
+}  // namespace fairlead::app::door

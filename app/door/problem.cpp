@@ -1,0 +1,93 @@
+#include "app/door/problem.hpp"
+
+#include <algorithm>
+
+#include "app/json/writer.hpp"
+
+namespace fairlead::app::door {
+
+namespace {
+
+/// When a request that may succeed later is worth another try.
+constexpr unsigned retry_after_seconds = 1;
+
+bool may_pass(unsigned status) { return status == 429 || status == 503; }
+
+}  // namespace
+
+const std::vector<problem_kind>& problem_kinds() {
+  static const std::vector<problem_kind> all{
+      {"bad_request", 400, "The request is not sound HTTP",
+       "It can be read in more than one way, or lacks a part. The connection is closed."},
+      {"expression", 400, "An expression is wrong", "An expression of the workflow cannot be parsed, or failed on this input."},
+      {"invalid_argument", 400, "The request is wrong",
+       "A field, a parameter or the body is not what is expected. Repeating it cannot help."},
+      {"cross_origin", 403, "A web page of another site sent this",
+       "Requests that change something are taken from programs, and from pages of this node."},
+      {"not_found", 404, "There is no such thing", "The path, the task, the workflow, the job or the agent is unknown."},
+      {"method_not_allowed", 405, "The path does not have this method", "The header Allow names the methods that it has."},
+      {"not_acceptable", 406, "Only JSON is spoken here", "The header Accept leaves no room for application/json."},
+      {"conflict", 409, "It exists with other content", "The id was used for something else. Choose another one."},
+      {"wrong_state", 409, "The state does not allow this", "Nothing was changed. Look at the task or the job, then decide."},
+      {"too_large", 413, "The body is too large", "A body has at most 4 MiB, the input of a task at most 256 KiB."},
+      {"target_too_long", 414, "The target is too long", "Path and query have at most 8 KiB together."},
+      {"unsupported_media_type", 415, "The body is no JSON", "Send it with Content-Type: application/json."},
+      {"misdirected", 421, "The host is not this node", "The header Host names another host than those at which this node is reached."},
+      {"key_reused", 422, "The Idempotency-Key was used for another request", "A key stands for one request, with one body."},
+      {"overloaded", 429, "There is too much to do", "Refused to protect what runs. Try again later."},
+      {"headers_too_large", 431, "The headers are too large", "All headers have at most 16 KiB together."},
+      {"corrupt", 500, "Stored data is damaged", "A value is not what was written. An operator has to look at the node."},
+      {"disk", 500, "The disk refused", "The operating system did not read or write. An operator has to look at the node."},
+      {"inconsistent", 500, "Stored rows contradict each other", "Report this as a bug."},
+      {"internal", 500, "A bug", "Report this with the sentence in `detail`."},
+      {"store_newer", 500, "The store is of a later release", "Run the release that wrote it, or a later one."},
+      {"not_implemented", 501, "The method is not known", "GET, HEAD, POST, PUT, DELETE and OPTIONS are."},
+      {"stale_epoch", 503, "Another process has taken over", "Try again: another node serves the shard now."},
+      {"store_in_use", 503, "The store is in use", "Another process holds it. Try again later."},
+      {"unavailable", 503, "Nobody can answer now", "The node, or the shard asked for, is not up. Try again later."},
+      {"timed_out", 504, "There was no answer in time", "What was asked for may have been done. Every request can be repeated."},
+      {"store_full", 507, "There is no room", "New tasks are refused; what runs goes on. An operator has to make room."},
+  };
+  return all;
+}
+
+const problem_kind* find_problem_kind(std::string_view code) {
+  const auto& all = problem_kinds();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.code == code; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+problem problem_of(const error& why) { return {code_word(why.code), why.sentence, why.remedy, {}, {}, false}; }
+
+answer to_answer(const problem& what, const std::string& id) {
+  const auto* kind = find_problem_kind(what.code);
+  if (kind == nullptr) kind = find_problem_kind("internal");
+  json_writer out;
+  out.begin_object().key("type").string("/v1/problems/" + std::string{kind->code}).key("title").string(kind->title);
+  out.key("status").number(std::uint32_t{kind->status}).key("detail").string(what.sentence).key("instance").string(id);
+  out.key("code").string(kind->code).key("remedy").string(what.remedy).key("retry_after_ms");
+  may_pass(kind->status) ? out.number(std::uint32_t{retry_after_seconds * 1'000}) : out.null();
+  out.key("errors").begin_array();
+  if (!what.pointer.empty())
+    out.begin_object()
+        .key("pointer")
+        .string(what.pointer)
+        .key("sentence")
+        .string(what.sentence)
+        .key("remedy")
+        .string(what.remedy)
+        .end_object();
+  out.end_array().end_object();
+  answer made{kind->status, "application/problem+json", out.text(), what.more, what.close};
+  if (may_pass(kind->status)) made.more.emplace_back("Retry-After", std::to_string(retry_after_seconds));
+  return made;
+}
+
+std::string kind_json(const problem_kind& kind) {
+  json_writer out;
+  out.begin_object().key("code").string(kind.code).key("status").number(std::uint32_t{kind.status});
+  out.key("title").string(kind.title).key("meaning").string(kind.meaning);
+  return out.end_object().text();
+}
+
+}  // namespace fairlead::app::door

@@ -1,0 +1,44 @@
+#pragma once
+// Refusals as problem documents (RFC 9457). One table has every code: of the engine's errors, and of HTTP alone.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/door/message.hpp"
+#include "messages/error.hpp"
+
+namespace fairlead::app::door {
+
+struct problem_kind {
+  std::string_view code;
+  unsigned status;
+  std::string_view title;
+  std::string_view meaning;  // one or two sentences for whoever follows the link
+};
+
+/// In the order of their status.
+const std::vector<problem_kind>& problem_kinds();
+/// nullptr: there is no such code.
+const problem_kind* find_problem_kind(std::string_view code);
+
+struct problem {
+  std::string code;  // of problem_kinds()
+  std::string sentence;
+  std::string remedy;
+  std::string pointer;  // to what is wrong in the body (RFC 6901), or the name of a parameter; empty: neither
+  headers more;         // that the answer has besides
+  bool close = false;   // the connection, because what follows cannot be trusted
+};
+
+/// Of an error of the engine. Those that may pass say when to try again.
+problem problem_of(const error& why);
+
+/// `id`: of the request.
+answer to_answer(const problem& what, const std::string& id);
+
+/// The page of a code.
+std::string kind_json(const problem_kind& kind);
+
+}  // namespace fairlead::app::door

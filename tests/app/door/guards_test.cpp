@@ -1,0 +1,124 @@
+#include "app/door/guards.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::app::door {
+namespace {
+
+struct guard_test : ::testing::Test {
+  guard guards;
+  request_head head{"GET", "HTTP/1.1", "/v1/tasks", {{"Host", "127.0.0.1:7190"}}};
+
+  std::string refused() const {
+    const auto bad = guards.refuse(head);
+    return bad ? bad->code : "";
+  }
+  std::string refused_with(const std::string& name, const std::string& value) {
+    head.fields.emplace_back(name, value);
+    const auto out = refused();
+    head.fields.pop_back();
+    return out;
+  }
+  void post() {
+    head.method = "POST";
+    head.fields.emplace_back("content-type", "application/json");
+    head.fields.emplace_back("Content-Length", "2");
+  }
+};
+
+TEST_F(guard_test, takes_a_request_that_looks_and_one_that_changes_something) {
+  EXPECT_EQ(refused(), "");
+  post();
+  EXPECT_EQ(refused(), "");
+}
+
+TEST_F(guard_test, a_body_that_can_be_read_in_two_ways_ends_the_connection) {
+  post();
+  EXPECT_EQ(refused_with("transfer-encoding", "chunked"), "bad_request");
+  EXPECT_EQ(refused_with("CONTENT-LENGTH", "2"), "bad_request") << "also when both say the same";
+  head.fields.back().second = "0x2";
+  EXPECT_EQ(refused(), "bad_request");
+  head.fields.back().second = "+2";
+  EXPECT_EQ(refused(), "bad_request");
+  head.fields.back().second = "99999999999999999999999";
+  EXPECT_EQ(refused(), "bad_request");
+  head.fields.back() = {"Transfer-Encoding", "gzip, chunked"};
+  EXPECT_EQ(refused(), "bad_request");
+  head.fields.back() = {"Transfer-Encoding", "Chunked"};
+  EXPECT_EQ(refused(), "");
+  EXPECT_EQ(refused_with("Transfer-Encoding", "chunked"), "bad_request");
+  head.version = "HTTP/1.0";
+  EXPECT_EQ(refused(), "bad_request");
+  EXPECT_TRUE(guards.refuse(head)->close);
+}
+
+TEST_F(guard_test, only_names_of_this_node_are_taken_for_it) {
+  for (const auto* const name : {"localhost", "LOCALHOST:80", "127.0.0.1", "127.9.9.9:7190", "[::1]:7190"}) {
+    head.fields[0].second = name;
+    EXPECT_EQ(refused(), "") << name;
+  }
+  for (const auto* const name : {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1", "", "[::2]"}) {
+    head.fields[0].second = name;
+    EXPECT_EQ(refused(), "misdirected") << name;
+  }
+  head.fields[0].second = "Node.Example:443";
+  guards.hosts = {"node.example"};
+  EXPECT_EQ(refused(), "");
+  EXPECT_EQ(refused_with("host", "node.example"), "bad_request") << "two of them";
+  head.fields.clear();
+  EXPECT_EQ(refused(), "bad_request") << "none";
+}
+
+TEST_F(guard_test, a_page_of_another_site_changes_nothing) {
+  EXPECT_EQ(refused_with("Origin", "https://evil.example"), "") << "it only looks, and cannot read the answer";
+  post();
+  EXPECT_EQ(refused_with("Origin", "https://evil.example"), "cross_origin");
+  EXPECT_EQ(refused_with("Origin", "null"), "cross_origin");
+  EXPECT_EQ(refused_with("Origin", "http://127.0.0.1:7190"), "");
+  EXPECT_EQ(refused_with("Origin", "http://127.0.0.1:8080"), "cross_origin") << "another port is another site";
+  EXPECT_EQ(refused_with("Sec-Fetch-Site", "cross-site"), "cross_origin");
+  EXPECT_EQ(refused_with("Sec-Fetch-Site", "same-site"), "cross_origin");
+  EXPECT_EQ(refused_with("Sec-Fetch-Site", "same-origin"), "");
+  EXPECT_EQ(refused_with("Sec-Fetch-Site", "none"), "");
+}
+
+TEST_F(guard_test, speaks_json_alone) {
+  EXPECT_EQ(refused_with("Accept", "text/html"), "not_acceptable");
+  EXPECT_EQ(refused_with("Accept", "text/html, application/json;q=0.5"), "");
+  EXPECT_EQ(refused_with("Accept", "text/html,*/*;q=0.8"), "");
+  EXPECT_EQ(refused_with("Accept", "application/problem+json"), "");
+  post();
+  head.fields[1].second = "Application/JSON; charset=utf-8";
+  EXPECT_EQ(refused(), "");
+  for (const auto* const type : {"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""}) {
+    head.fields[1].second = type;
+    EXPECT_EQ(refused(), "unsupported_media_type") << type;
+  }
+  head.fields.erase(head.fields.begin() + 1);
+  EXPECT_EQ(refused(), "unsupported_media_type");
+}
+
+TEST_F(guard_test, large_requests_are_refused_before_their_body_comes) {
+  head.target = "/" + std::string(most_target_bytes, 'a');
+  EXPECT_EQ(refused(), "target_too_long");
+  head.target = "/" + std::string(most_target_bytes - 1, 'a');
+  EXPECT_EQ(refused(), "");
+  EXPECT_EQ(refused_with("X-A", std::string(most_header_bytes, 'a')), "headers_too_large");
+  post();
+  head.fields.back().second = std::to_string(most_body_bytes);
+  EXPECT_EQ(refused(), "");
+  head.fields.back().second = std::to_string(most_body_bytes + 1);
+  EXPECT_EQ(refused(), "too_large");
+}
+
+TEST(request_id, is_taken_only_if_it_is_harmless_in_a_log) {
+  EXPECT_TRUE(is_request_id("a-B.9_"));
+  EXPECT_FALSE(is_request_id(""));
+  EXPECT_FALSE(is_request_id("a b"));
+  EXPECT_FALSE(is_request_id("a\n"));
+  EXPECT_TRUE(is_request_id(std::string(64, 'a')));
+  EXPECT_FALSE(is_request_id(std::string(65, 'a')));
+}
+
+}  // namespace
+}  // namespace fairlead::app::door

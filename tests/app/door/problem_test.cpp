@@ -1,0 +1,53 @@
+#include "app/door/problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+namespace fairlead::app::door {
+namespace {
+
+TEST(problems, each_code_of_the_engine_has_a_status) {
+  const auto* const codes = v1::ErrorCode_descriptor();
+  for (int i = 0; i < codes->value_count(); ++i) {
+    const auto code = static_cast<v1::ErrorCode>(codes->value(i)->number());
+    if (code == v1::ERROR_CODE_OK) continue;
+    const auto* const kind = find_problem_kind(code_word(code));
+    ASSERT_NE(kind, nullptr) << code_word(code);
+    EXPECT_GE(kind->status, 400U) << code_word(code);
+  }
+}
+
+TEST(problems, each_code_is_in_the_table_once) {
+  std::set<std::string_view> seen;
+  unsigned last = 0;
+  for (const auto& kind : problem_kinds()) {
+    EXPECT_TRUE(seen.insert(kind.code).second) << kind.code;
+    EXPECT_LE(last, kind.status) << kind.code;
+    last = kind.status;
+  }
+}
+
+TEST(problems, a_document_says_what_is_wrong_where_and_what_to_do) {
+  const auto made = to_answer({"invalid_argument", "The label is bad.", "Give another.", "/labels/a", {}, false}, "r-1");
+  EXPECT_EQ(made.status, 400U);
+  EXPECT_EQ(made.content_type, "application/problem+json");
+  EXPECT_EQ(nlohmann::json::parse(made.body),
+            nlohmann::json::parse(R"({"type": "/v1/problems/invalid_argument", "title": "The request is wrong",
+    "status": 400, "detail": "The label is bad.", "instance": "r-1", "code": "invalid_argument", "remedy": "Give another.", "retry_after_ms": null,
+    "errors": [{"pointer": "/labels/a", "sentence": "The label is bad.", "remedy": "Give another."}]})"));
+}
+
+TEST(problems, what_may_pass_says_when_to_try_again) {
+  const auto made = to_answer(problem_of({v1::ERROR_CODE_UNAVAILABLE, "Shard 1 is not up.", ""}), "r");
+  EXPECT_EQ(made.status, 503U);
+  EXPECT_EQ(made.more, (headers{{"Retry-After", "1"}}));
+  EXPECT_EQ(nlohmann::json::parse(made.body).at("retry_after_ms"), 1'000);
+  EXPECT_EQ(to_answer(problem_of({v1::ERROR_CODE_OVERLOADED, "", ""}), "r").status, 429U);
+  EXPECT_TRUE(to_answer(problem_of({v1::ERROR_CODE_STORE_FULL, "", ""}), "r").more.empty()) << "an operator has to act first";
+}
+
+}  // namespace
+}  // namespace fairlead::app::door
