@@ -16,7 +16,7 @@ void exchange::run_in(caf::event_based_actor* self, const std::function<void(exc
 bool exchange::read_query() {
   const auto all = door::parse_query(what_.query());
   if (!all) {
-    refuse(invalid("The query has a % that does not begin two hexadecimal digits.", "Encode the query (RFC 3986)."));
+    refuse(invalid("The query is not UTF-8 with two hexadecimal digits behind each %.", "Encode the query (RFC 3986)."));
     return false;
   }
   query_.insert(all->begin(), all->end());
@@ -64,7 +64,8 @@ void exchange::refuse_at(const std::string& pointer, const error& why) {
 
 error exchange::lost(const caf::error& why) {
   if (why == caf::sec::request_timeout)
-    return {v1::ERROR_CODE_TIMED_OUT, "The shard did not answer in time.", "Send the request again: every request can be repeated."};
+    return {v1::ERROR_CODE_TIMED_OUT, "The shard did not answer in time.",
+            "What was asked for may have been done. A request that has an id or an Idempotency-Key can be sent again."};
   return {v1::ERROR_CODE_UNAVAILABLE, "This node is ending, or starts a part of itself again.", "Try again later."};
 }
 

@@ -66,12 +66,13 @@ class exchange : public std::enable_shared_from_this<exchange> {
   /// `then` gets errors, too.
   template <class Request>
   void ask_any(Request request, duration wait, std::function<void(result<reply_of<Request>>)> then) {
+    const auto shared = std::make_shared<std::function<void(result<reply_of<Request>>)>>(std::move(then));
     self_->request(in_->gateway, wait + answer_limit, std::move(request))
         .then(
-            [self = shared_from_this(), then](reply_of<Request>& answer) {
-              answer.error().code() != v1::ERROR_CODE_OK ? then(error::from_proto(answer.error())) : then(std::move(answer));
+            [self = shared_from_this(), shared](reply_of<Request>& answer) {
+              answer.error().code() != v1::ERROR_CODE_OK ? (*shared)(error::from_proto(answer.error())) : (*shared)(std::move(answer));
             },
-            [self = shared_from_this(), then](const caf::error& why) { then(lost(why)); });
+            [self = shared_from_this(), shared](const caf::error& why) { (*shared)(lost(why)); });
   }
 
   void run_in(caf::event_based_actor* self, const std::function<void(exchange_ptr)>& handler);

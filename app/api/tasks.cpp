@@ -167,30 +167,27 @@ void show(const exchange_ptr& x, const std::string& id) {
 
 // ---- submissions ----
 
-/// Until the task has ended or is parked, or the time is over.
+/// Until the task has ended or is parked, or the time is over. What goes wrong meanwhile changes nothing: the task is submitted.
 void wait_for_end(const exchange_ptr& x, v1::SubmitResult taken, std::uint64_t after, std::chrono::steady_clock::time_point until) {
   if (x->is_over()) return;
-  const auto left = std::chrono::duration_cast<duration>(until - std::chrono::steady_clock::now());
-  const auto located = door::headers{{"Location", path_of(taken.id())}};
-  if (left.count() <= 0) return x->say(202, submit_json(taken), located);
+  const auto left = std::max(std::chrono::duration_cast<duration>(until - std::chrono::steady_clock::now()), duration{0});
   v1::WatchRequest request;
   request.set_id(taken.id());
   request.set_after_sequence(after);
   request.set_wait_ms(left.count());
-  x->ask<v1::WatchRequest>(
-      request,
-      [x, taken = std::move(taken), after, until, located](const v1::WatchReply& reply) {
-        if (has_ended(reply.state()) || reply.parked()) {
-          v1::TaskEnd end;
-          end.set_id(taken.id());
-          end.set_state(reply.state());
-          end.set_parked(reply.parked());
-          end.set_reason(reply.reason());
-          return x->say(taken.created() ? 201 : 200, submit_json(taken, &end), located);
-        }
-        wait_for_end(x, taken, reply.events().empty() ? after : reply.events().rbegin()->sequence(), until);
-      },
-      left);
+  x->ask_any<v1::WatchRequest>(request, left, [x, taken = std::move(taken), after, until](const result<v1::WatchReply>& reply) {
+    const door::headers located{{"Location", path_of(taken.id())}};
+    if (reply && (has_ended(reply->state()) || reply->parked())) {
+      v1::TaskEnd end;
+      end.set_id(taken.id());
+      end.set_state(reply->state());
+      end.set_parked(reply->parked());
+      end.set_reason(reply->reason());
+      return x->say(taken.created() ? 201 : 200, submit_json(taken, &end), located);
+    }
+    if (!reply || std::chrono::steady_clock::now() >= until) return x->say(202, submit_json(taken), located);
+    wait_for_end(x, taken, reply->events().empty() ? after : reply->events().rbegin()->sequence(), until);
+  });
 }
 
 /// `keyed`: the id is a key that the client made up for this request.
@@ -204,6 +201,7 @@ void submit(const exchange_ptr& x, v1::Submission item, bool keyed) {
   v1::SubmitRequest request;
   *request.add_items() = std::move(item);
   x->ask<v1::SubmitRequest>(std::move(request), [x, wait, keyed](v1::SubmitReply& reply) {
+    if (reply.results().empty()) return x->refuse(error{v1::ERROR_CODE_INTERNAL, "The answer has no result.", "Report this as a bug."});
     auto& taken = *reply.mutable_results(0);
     if (const auto& why = taken.error(); why.code() != v1::ERROR_CODE_OK) {
       auto refused = door::problem_of(error::from_proto(why));

@@ -32,6 +32,21 @@ std::string host_part(std::string_view host) {
   return lower_case(host.substr(0, host.find(':')));
 }
 
+/// RFC 9110, 5.6.2.
+bool is_token(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view{"!#$%&'*+-.^_`|~"}.find(c) != std::string_view::npos;
+  });
+}
+
+/// What a folded line makes of it: `Content-Length:\n 4` arrives as `Content-Length4`.
+bool is_folded_framing(const std::string& name) {
+  for (const std::string_view one : {"content-length", "transfer-encoding"})
+    if (name.size() > one.size() && name.starts_with(one)) return true;
+  return false;
+}
+
 /// Every element of a list like `a;q=1, b` without what follows `;`.
 template <class Is>
 bool any_in_list(std::string_view list, const Is& is) {
@@ -48,6 +63,8 @@ bool is_json(const std::string& type) {
 }
 
 std::optional<problem> refuse_framing(const request_head& head) {
+  for (const auto& [name, value] : head.fields)
+    if (!is_token(name) || is_folded_framing(lower_case(name))) return unsound("The name of a header is none.");
   const auto lengths = count_headers(head, "Content-Length");
   const auto encodings = count_headers(head, "Transfer-Encoding");
   if (lengths > 1) return unsound("The request has several headers Content-Length.");
@@ -67,7 +84,7 @@ std::optional<problem> refuse_framing(const request_head& head) {
 
 std::optional<problem> refuse_size(const request_head& head) {
   if (head.target.size() > most_target_bytes)
-    return problem{"target_too_long", "Path and query have more than 8 KiB.", "Send large data in the body.", {}, {}, true};
+    return problem{"target_too_long", "Path and query have more than 32 KiB.", "Send large data in the body.", {}, {}, true};
   std::size_t bytes = 0;
   for (const auto& [name, value] : head.fields) bytes += name.size() + value.size() + 4;
   if (bytes > most_header_bytes)
@@ -93,9 +110,13 @@ std::optional<problem> refuse_origin(const request_head& head) {
 }
 
 std::optional<problem> refuse_media(const request_head& head) {
-  if (const auto accept = find_header(head, "Accept"); accept && !trimmed(*accept).empty()) {
+  // Several lines are one list (RFC 9110, 5.3).
+  std::string accept;
+  for (const auto& [name, value] : head.fields)
+    if (is_header(name, "Accept")) accept += value + ",";
+  if (accept.find_first_not_of(" \t,") != std::string::npos) {
     const auto good = [](const std::string& type) { return type == "*/*" || type == "application/*" || is_json(type); };
-    if (!any_in_list(*accept, good))
+    if (!any_in_list(accept, good))
       return problem{
           "not_acceptable", "The header Accept allows no JSON.", "Send Accept: application/json, or no such header.", {}, {}, false};
   }
@@ -114,9 +135,20 @@ std::optional<problem> guard::refuse(const request_head& head) const {
   if (count_headers(head, "Host") != 1)
     return unsound(count_headers(head, "Host") == 0 ? "The request has no header Host." : "The request has several headers Host.");
   if (auto bad = refuse_size(head)) return bad;
-  const auto host = host_part(*find_header(head, "Host"));
-  if (!is_loopback(host) && std::find(hosts.begin(), hosts.end(), host) == hosts.end())
-    return problem{"misdirected", "This node is not " + host + ".", "Use the address of api.listen in the node file.", {}, {}, true};
+  // A target may name a host, too (RFC 9112, 3.2.2).
+  const auto is_this = [this](std::string_view name) {
+    const auto host = host_part(name);
+    return is_loopback(host) || std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+  };
+  const auto named = *find_header(head, "Host");
+  const auto authority = authority_of(head);
+  if (!is_this(named) || (authority && !is_this(*authority)))
+    return problem{"misdirected",
+                   "This node is not " + host_part(authority.value_or(named)) + ".",
+                   "Use the address of api.listen in the node file.",
+                   {},
+                   {},
+                   true};
   if (auto bad = refuse_origin(head)) return bad;
   if (auto bad = refuse_media(head)) return bad;
   if (announced_bytes(head).value_or(0) > most_body_bytes)

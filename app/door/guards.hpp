@@ -2,7 +2,7 @@
 // What a request's head must be before anything else is done with it. Pure.
 //
 // libmicrohttpd 0.9.75 takes a request with both Content-Length and Transfer-Encoding, one with several of either, and an encoding that it does not
-// know (RFC 9112, 6.1 and 6.3). A proxy in front may read such a request in another way, and take the rest of it for the next one. So these end the
+// know (RFC 9112, 6.1 and 6.3). It takes a space before the colon for a part of the name, and a folded line behind an empty value, too (5.1, 5.2). A proxy in front may read such a request in another way, and take the rest of it for the next one. So these end the
 // connection here, before any body is read.
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace fairlead::app::door {
 
-inline constexpr std::size_t most_target_bytes = 8 * 1024;
+inline constexpr std::size_t most_target_bytes = 32 * 1024;  // the cursor of a list has a part for each shard
 inline constexpr std::size_t most_header_bytes = 16 * 1024;
 inline constexpr std::size_t most_body_bytes = 4 * 1024 * 1024;
 

@@ -23,13 +23,11 @@ namespace {
 using steady = std::chrono::steady_clock;
 
 /// For the library to parse a head; what is too large by our own limits still fits, so that it is refused by a problem document.
-constexpr std::size_t connection_bytes = 64 * 1024;
+constexpr std::size_t connection_bytes = 96 * 1024;
 /// What a client that sends too much may send on before its connection is closed instead of answered.
 constexpr std::size_t most_discarded_bytes = 4 * most_body_bytes;
 constexpr int look_every_ms = 250;
 constexpr std::chrono::milliseconds end_within{1'000};
-/// Kept for connections that the library has not dropped yet.
-constexpr unsigned spare_connections = 32;
 
 enum class phase { fresh, head, body, waiting, answering, idle };
 
@@ -58,10 +56,13 @@ struct exchange {
 
 }  // namespace
 
-answerer::answerer(std::shared_ptr<mailbox> to, std::uint64_t number, std::string id)
-    : to_(std::move(to)), number_(number), id_(std::move(id)) {}
+answerer::answerer(std::shared_ptr<mailbox> to, std::uint64_t number, std::string id, std::size_t bytes)
+    : to_(std::move(to)), number_(number), id_(std::move(id)), bytes_(bytes) {
+  to_->hold(bytes_);
+}
 answerer::~answerer() {
   if (!is_over()) (*this)(to_answer({"internal", "The request was dropped.", "Report this as a bug.", {}, {}, false}, id_));
+  to_->release(bytes_);
 }
 void answerer::operator()(answer what) { to_->put(number_, std::move(what)); }
 bool answerer::is_over() const { return !to_->is_awaited(number_); }
@@ -83,7 +84,7 @@ struct listener::loop {
   std::list<connection> connections;
   std::unordered_map<std::uint64_t, exchange*> waiting;
   std::uint64_t last_number = 0;
-  std::size_t body_bytes = 0;
+  std::size_t body_bytes = 0;  // that have come, of requests that are not handed on
   steady::time_point next_look{};
 
   ~loop() {
@@ -107,19 +108,17 @@ struct listener::loop {
   static constexpr std::uint64_t key_of_library = ~std::uint64_t{0};
 
   void run() {
-    for (steady::time_point until{}; !stopping || (!connections.empty() && steady::now() < until);) {
+    for (steady::time_point until{};;) {
       turn();
-      if (stopping && until == steady::time_point{}) {
+      if (!stopping) continue;
+      if (until == steady::time_point{}) {
         until = steady::now() + end_within;
         end_waiting();
       }
-      if (stopping) drop_silent();
+      drop_silent();
+      if (connections.empty() || steady::now() >= until) break;
     }
     // The library must not be stopped while connections are suspended.
-    for (auto& [number, one] : std::exchange(waiting, {})) {
-      one->gone = true;
-      MHD_resume_connection(one->at);
-    }
     MHD_run(daemon);
   }
 
@@ -162,7 +161,6 @@ struct listener::loop {
         case phase::head: return limits.head;
         case phase::body: return limits.body;
         case phase::answering: return limits.reading;
-        case phase::waiting: return limits.answer;
         default: return limits.idle;
       }
     };
@@ -172,7 +170,13 @@ struct listener::loop {
       const auto next = std::next(one);
       if (now - one->second->on->since > limits.answer) {
         one->second->reply =
-            to_answer({"timed_out", "The node did not answer in time.", "Send the request again.", {}, {}, false}, one->second->what.id);
+            to_answer({"timed_out",
+                       "The node did not answer in time.",
+                       "What was asked for may have been done. A request that has an id or an Idempotency-Key can be sent again.",
+                       {},
+                       {},
+                       false},
+                      one->second->what.id);
         resume(one);
       }
       one = next;
@@ -254,11 +258,13 @@ struct listener::loop {
     const auto given = find_header(one.what.head, "X-Request-Id");
     one.what.id = given && is_request_id(*given) ? std::string{*given} : make_id();
     if (const auto bad = guards.refuse(one.what.head)) return refuse(one, *bad);
-    if (announced_bytes(one.what.head).value_or(0) + body_bytes > limits.body_bytes || waiting.size() >= limits.waiting)
+    if (announced_bytes(one.what.head).value_or(0) + held_bytes() > limits.body_bytes || mail->requests() >= limits.requests)
       return refuse(one, {"overloaded", "This node has too many requests at once.", "Try again later.", {}, {}, true});
     one.on->enter(phase::body);
     return MHD_YES;
   }
+
+  std::size_t held_bytes() const { return body_bytes + mail->bytes(); }
 
   /// With an answer before the body the library reads none, and closes.
   MHD_Result refuse(exchange& one, const problem& why) {
@@ -269,7 +275,8 @@ struct listener::loop {
 
   /// False: the connection is to be closed.
   bool take_body(exchange& one, std::string_view data) {
-    const bool fits = !one.reply && one.what.body.size() + data.size() <= most_body_bytes && body_bytes + data.size() <= limits.body_bytes;
+    const bool fits =
+        !one.reply && one.what.body.size() + data.size() <= most_body_bytes && held_bytes() + data.size() <= limits.body_bytes;
     if (fits) {
       one.what.body += data;
       body_bytes += data.size();
@@ -301,16 +308,17 @@ struct listener::loop {
     MHD_suspend_connection(one.at);
     // The client's end is seen here; the library does not look while it is suspended.
     (void)watch(one.on->fd, one.number, EPOLLRDHUP | EPOLLHUP | EPOLLERR);
-    auto to = std::make_shared<answerer>(mail, one.number, one.what.id);
+    auto to = std::make_shared<answerer>(mail, one.number, one.what.id, one.what.body.size());
     body_bytes -= one.what.body.size();
     serve(std::exchange(one.what, request{{}, {}, one.what.id}), std::move(to));
     return MHD_YES;
   }
 
   MHD_Result send(exchange& one) const {
-    const auto& what = *one.reply;
+    auto& what = *one.reply;
     auto* const response = MHD_create_response_from_buffer(what.body.size(), const_cast<char*>(what.body.data()), MHD_RESPMEM_MUST_COPY);
     if (response == nullptr) return MHD_NO;
+    what.body = {};  // the library has it
     const auto add = [&](const char* name, const std::string& value) { MHD_add_response_header(response, name, value.c_str()); };
     if (what.status != MHD_HTTP_NO_CONTENT && what.status != MHD_HTTP_NOT_MODIFIED) add(MHD_HTTP_HEADER_CONTENT_TYPE, what.content_type);
     add(MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
@@ -376,15 +384,15 @@ result<std::unique_ptr<listener>> listener::start(const listen_address& address,
   l->limits = limits;
   l->port = socket->port();
   l->epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  // The library closes it, mostly also where it does not start.
+  const int listening = socket->release();
   l->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, nullptr, nullptr, &loop::on_request,
-                               l.get(), MHD_OPTION_EXTERNAL_LOGGER, &loop::on_complaint, nullptr, MHD_OPTION_LISTEN_SOCKET, socket->fd(),
-                               MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections) + spare_connections,
-                               MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_bytes, MHD_OPTION_URI_LOG_CALLBACK, &loop::on_target, nullptr,
-                               MHD_OPTION_NOTIFY_COMPLETED, &loop::on_completed, l.get(), MHD_OPTION_NOTIFY_CONNECTION,
-                               &loop::on_connection, l.get(), MHD_OPTION_UNESCAPE_CALLBACK, &loop::keep_escaped, nullptr,
-                               MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+                               l.get(), MHD_OPTION_EXTERNAL_LOGGER, &loop::on_complaint, nullptr, MHD_OPTION_LISTEN_SOCKET, listening,
+                               MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                               connection_bytes, MHD_OPTION_URI_LOG_CALLBACK, &loop::on_target, nullptr, MHD_OPTION_NOTIFY_COMPLETED,
+                               &loop::on_completed, l.get(), MHD_OPTION_NOTIFY_CONNECTION, &loop::on_connection, l.get(),
+                               MHD_OPTION_UNESCAPE_CALLBACK, &loop::keep_escaped, nullptr, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
   if (l->daemon == nullptr) return refused("the HTTP library did not start");
-  socket->release();  // the library closes it
   const auto* const info = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
   if (l->epoll < 0 || info == nullptr || !l->watch(l->mail->fd(), loop::key_of_mail, EPOLLIN) ||
       !l->watch(info->epoll_fd, loop::key_of_library, EPOLLIN))

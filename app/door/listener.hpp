@@ -23,7 +23,8 @@ class mailbox;
 /// Answers one request, once. Any thread; it may outlive the listener. Destroyed without an answer it answers with a problem `internal`.
 class answerer {
  public:
-  answerer(std::shared_ptr<mailbox> to, std::uint64_t number, std::string id);
+  /// `bytes`: of the request's body, which is held as long as this.
+  answerer(std::shared_ptr<mailbox> to, std::uint64_t number, std::string id, std::size_t bytes);
   answerer(const answerer&) = delete;
   answerer& operator=(const answerer&) = delete;
   ~answerer();
@@ -34,8 +35,9 @@ class answerer {
 
  private:
   std::shared_ptr<mailbox> to_;
-  std::uint64_t number_;
-  std::string id_;
+  const std::uint64_t number_;
+  const std::string id_;
+  const std::size_t bytes_;
 };
 
 /// Called on the listener's thread; must return at once.
@@ -43,7 +45,7 @@ using service = std::function<void(request what, std::shared_ptr<answerer> to)>;
 
 struct listener_limits {
   std::size_t connections = 10'000;
-  std::size_t waiting = 4'096;                     // requests without an answer
+  std::size_t requests = 4'096;                    // in progress, also those whose clients have gone
   std::size_t body_bytes = std::size_t{64} << 20;  // of all requests together
   std::chrono::milliseconds head{5'000};           // for a first request line, and from it to the end of the headers
   std::chrono::milliseconds body{30'000};          // from there on

@@ -4,6 +4,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <unordered_set>
@@ -23,6 +25,18 @@ class mailbox {
   }
   mailbox(const mailbox&) = delete;
   mailbox& operator=(const mailbox&) = delete;
+
+  /// Requests whose answerers are alive, and the bytes of their bodies.
+  void hold(std::size_t bytes) {
+    ++requests_;
+    bytes_ += bytes;
+  }
+  void release(std::size_t bytes) {
+    --requests_;
+    bytes_ -= bytes;
+  }
+  std::size_t requests() const { return requests_; }
+  std::size_t bytes() const { return bytes_; }
 
   /// Readable while there is something.
   int fd() const noexcept { return fd_; }
@@ -59,6 +73,7 @@ class mailbox {
 
  private:
   const int fd_;
+  std::atomic<std::size_t> requests_ = 0, bytes_ = 0;
   mutable std::mutex guard_;
   std::unordered_set<std::uint64_t> awaited_;
   std::vector<std::pair<std::uint64_t, answer>> answered_;

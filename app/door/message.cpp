@@ -10,6 +10,20 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 
 }  // namespace
 
+std::optional<std::string_view> authority_of(const request_head& head) {
+  constexpr std::string_view scheme = "http://";
+  const std::string_view target{head.target};
+  if (!target.starts_with(scheme)) return std::nullopt;
+  return target.substr(scheme.size(), target.find_first_of("/?", scheme.size()) - scheme.size());
+}
+
+std::string_view request::path() const {
+  auto path = std::string_view{head.target}.substr(0, head.target.find('?'));
+  if (const auto authority = authority_of(head))
+    path.remove_prefix(static_cast<std::size_t>(authority->data() + authority->size() - head.target.data()));
+  return path;
+}
+
 bool is_header(std::string_view name, std::string_view wanted) {
   return std::equal(name.begin(), name.end(), wanted.begin(), wanted.end(), [](char a, char b) { return lower(a) == lower(b); });
 }

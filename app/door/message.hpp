@@ -20,12 +20,15 @@ struct request_head {
   headers fields;       // as they came, in their order; a name may come more than once
 };
 
+/// Of a target like `http://127.0.0.1:7190/v1/tasks`; nullopt: it names none.
+std::optional<std::string_view> authority_of(const request_head& head);
+
 struct request {
   request_head head;
   std::string body;
   std::string id;  // of X-Request-Id, or made here
 
-  std::string_view path() const { return std::string_view{head.target}.substr(0, head.target.find('?')); }
+  std::string_view path() const;
   /// Without `?`; empty: there is none.
   std::string_view query() const {
     const auto mark = head.target.find('?');

@@ -49,8 +49,12 @@ std::variant<path_match, problem, answer> find_path(const std::vector<path_patte
   for (const auto one : segments_of(path)) {
     auto decoded = decode_percent(one);
     if (!decoded)
-      return problem{
-          "invalid_argument", "The path has a % that does not begin two hexadecimal digits.", "Encode the path (RFC 3986).", {}, {}, false};
+      return problem{"invalid_argument",
+                     "The path is not UTF-8 with two hexadecimal digits behind each %.",
+                     "Encode the path (RFC 3986).",
+                     {},
+                     {},
+                     false};
     segments.push_back(std::move(*decoded));
   }
   const auto wanted = method == "HEAD" ? std::string_view{"GET"} : method;

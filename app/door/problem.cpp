@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/text/text.hpp"
 #include "app/json/writer.hpp"
 
 namespace fairlead::app::door {
@@ -10,6 +11,7 @@ namespace {
 
 /// When a request that may succeed later is worth another try.
 constexpr unsigned retry_after_seconds = 1;
+constexpr std::size_t most_sentence_bytes = 1'024;
 
 bool may_pass(unsigned status) { return status == 429 || status == 503; }
 
@@ -30,7 +32,7 @@ const std::vector<problem_kind>& problem_kinds() {
       {"conflict", 409, "It exists with other content", "The id was used for something else. Choose another one."},
       {"wrong_state", 409, "The state does not allow this", "Nothing was changed. Look at the task or the job, then decide."},
       {"too_large", 413, "The body is too large", "A body has at most 4 MiB, the input of a task at most 256 KiB."},
-      {"target_too_long", 414, "The target is too long", "Path and query have at most 8 KiB together."},
+      {"target_too_long", 414, "The target is too long", "Path and query have at most 32 KiB together."},
       {"unsupported_media_type", 415, "The body is no JSON", "Send it with Content-Type: application/json."},
       {"misdirected", 421, "The host is not this node", "The header Host names another host than those at which this node is reached."},
       {"key_reused", 422, "The Idempotency-Key was used for another request", "A key stands for one request, with one body."},
@@ -41,11 +43,12 @@ const std::vector<problem_kind>& problem_kinds() {
       {"inconsistent", 500, "Stored rows contradict each other", "Report this as a bug."},
       {"internal", 500, "A bug", "Report this with the sentence in `detail`."},
       {"store_newer", 500, "The store is of a later release", "Run the release that wrote it, or a later one."},
-      {"not_implemented", 501, "The method is not known", "GET, HEAD, POST, PUT, DELETE and OPTIONS are."},
+      {"not_implemented", 501, "The method is not known", "GET, HEAD, POST, PUT, DELETE, PATCH and OPTIONS are."},
       {"stale_epoch", 503, "Another process has taken over", "Try again: another node serves the shard now."},
       {"store_in_use", 503, "The store is in use", "Another process holds it. Try again later."},
       {"unavailable", 503, "Nobody can answer now", "The node, or the shard asked for, is not up. Try again later."},
-      {"timed_out", 504, "There was no answer in time", "What was asked for may have been done. Every request can be repeated."},
+      {"timed_out", 504, "There was no answer in time",
+       "What was asked for may have been done. A request that has an id or an Idempotency-Key can be sent again."},
       {"store_full", 507, "There is no room", "New tasks are refused; what runs goes on. An operator has to make room."},
   };
   return all;
@@ -60,23 +63,18 @@ const problem_kind* find_problem_kind(std::string_view code) {
 problem problem_of(const error& why) { return {code_word(why.code), why.sentence, why.remedy, {}, {}, false}; }
 
 answer to_answer(const problem& what, const std::string& id) {
+  // It may name what came from outside.
+  const auto sentence = core::clean_text(what.sentence, most_sentence_bytes);
   const auto* kind = find_problem_kind(what.code);
   if (kind == nullptr) kind = find_problem_kind("internal");
   json_writer out;
   out.begin_object().key("type").string("/v1/problems/" + std::string{kind->code}).key("title").string(kind->title);
-  out.key("status").number(std::uint32_t{kind->status}).key("detail").string(what.sentence).key("instance").string(id);
+  out.key("status").number(std::uint32_t{kind->status}).key("detail").string(sentence).key("instance").string(id);
   out.key("code").string(kind->code).key("remedy").string(what.remedy).key("retry_after_ms");
   may_pass(kind->status) ? out.number(std::uint32_t{retry_after_seconds * 1'000}) : out.null();
   out.key("errors").begin_array();
   if (!what.pointer.empty())
-    out.begin_object()
-        .key("pointer")
-        .string(what.pointer)
-        .key("sentence")
-        .string(what.sentence)
-        .key("remedy")
-        .string(what.remedy)
-        .end_object();
+    out.begin_object().key("pointer").string(what.pointer).key("sentence").string(sentence).key("remedy").string(what.remedy).end_object();
   out.end_array().end_object();
   answer made{kind->status, "application/problem+json", out.text(), what.more, what.close};
   if (may_pass(kind->status)) made.more.emplace_back("Retry-After", std::to_string(retry_after_seconds));

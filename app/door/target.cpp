@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "actors/core/text/text.hpp"
+
 namespace fairlead::app::door {
 
 namespace {
@@ -33,6 +35,7 @@ std::optional<std::string> decode_percent(std::string_view text) {
     out += static_cast<char>(high * 16 + low);
     i += 2;
   }
+  if (core::clean_text(out, std::string::npos) != out) return std::nullopt;
   return out;
 }
 

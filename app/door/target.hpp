@@ -9,7 +9,7 @@
 
 namespace fairlead::app::door {
 
-/// nullopt: a `%` without two hexadecimal digits, or a zero byte.
+/// nullopt: a `%` without two hexadecimal digits, a zero byte, or no UTF-8.
 std::optional<std::string> decode_percent(std::string_view text);
 /// So that it is one segment of a path, or one value of a query.
 std::string encode_percent(std::string_view text);

@@ -52,6 +52,21 @@ TEST_F(guard_test, a_body_that_can_be_read_in_two_ways_ends_the_connection) {
   EXPECT_TRUE(guards.refuse(head)->close);
 }
 
+TEST_F(guard_test, a_name_that_hides_a_length_ends_the_connection) {
+  for (const auto* const name : {"Content-Length ", "Content-Length4", "transfer-encodingchunked", "X A", "", "X\t", "X\x80"})
+    EXPECT_EQ(refused_with(name, "1"), "bad_request") << name;
+  EXPECT_EQ(refused_with("X-Content-Length", "1"), "");
+}
+
+TEST_F(guard_test, a_target_that_names_a_host_names_this_one) {
+  head.target = "http://127.0.0.1:7190/v1/tasks";
+  EXPECT_EQ(refused(), "");
+  head.target = "http://evil.example/v1/tasks";
+  EXPECT_EQ(refused(), "misdirected");
+  head.target = "http:///v1/tasks";
+  EXPECT_EQ(refused(), "misdirected");
+}
+
 TEST_F(guard_test, only_names_of_this_node_are_taken_for_it) {
   for (const auto* const name : {"localhost", "LOCALHOST:80", "127.0.0.1", "127.9.9.9:7190", "[::1]:7190"}) {
     head.fields[0].second = name;
@@ -87,6 +102,9 @@ TEST_F(guard_test, speaks_json_alone) {
   EXPECT_EQ(refused_with("Accept", "text/html, application/json;q=0.5"), "");
   EXPECT_EQ(refused_with("Accept", "text/html,*/*;q=0.8"), "");
   EXPECT_EQ(refused_with("Accept", "application/problem+json"), "");
+  head.fields.emplace_back("Accept", "text/html");
+  EXPECT_EQ(refused_with("accept", "application/json"), "") << "two lines are one list";
+  head.fields.pop_back();
   post();
   head.fields[1].second = "Application/JSON; charset=utf-8";
   EXPECT_EQ(refused(), "");

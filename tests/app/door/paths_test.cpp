@@ -35,6 +35,8 @@ TEST(paths, a_part_is_decoded_once_and_never_split) {
   EXPECT_EQ(found("GET", "/v1/tasks/a/b"), "not_found");
   EXPECT_EQ(found("GET", "/v1/tasks/a%2"), "invalid_argument");
   EXPECT_EQ(found("GET", "/v1/tasks/a%00"), "invalid_argument");
+  EXPECT_EQ(found("GET", "/v1/tasks/%C3%A9"), "2 \u00e9");
+  EXPECT_EQ(found("GET", "/v1/tasks/%C3"), "invalid_argument") << "no UTF-8";
 }
 
 TEST(paths, others_are_not_there) {
@@ -50,16 +52,30 @@ TEST(paths, say_which_methods_they_have) {
   EXPECT_EQ(found("get", "/v1/tasks"), "not_implemented");
 }
 
+TEST(targets, may_name_a_host) {
+  request one{{"GET", "HTTP/1.1", "http://127.0.0.1:7190/v1/tasks?a=http://x/", {}}, {}, {}};
+  EXPECT_EQ(authority_of(one.head), "127.0.0.1:7190");
+  EXPECT_EQ(one.path(), "/v1/tasks");
+  EXPECT_EQ(one.query(), "a=http://x/");
+  one.head.target = "http://127.0.0.1:7190?a=1";
+  EXPECT_EQ(authority_of(one.head), "127.0.0.1:7190");
+  EXPECT_EQ(one.path(), "");
+  one.head.target = "/v1/tasks?a=http://x/";
+  EXPECT_EQ(authority_of(one.head), std::nullopt);
+  EXPECT_EQ(one.path(), "/v1/tasks");
+}
+
 TEST(queries, are_decoded_as_forms_are) {
   EXPECT_EQ(parse_query("a=1&b=x+y&b=%2B&c&=d&&"), (parameters{{"a", "1"}, {"b", "x y"}, {"b", "+"}, {"c", ""}, {"", "d"}}));
   EXPECT_EQ(parse_query(""), parameters{});
   EXPECT_EQ(parse_query("a=%zz"), std::nullopt);
   EXPECT_EQ(parse_query("a=%0"), std::nullopt);
+  EXPECT_EQ(parse_query("a=%FF"), std::nullopt);
 }
 
 TEST(queries, what_is_encoded_is_decoded_to_the_same) {
-  std::string all;
-  for (int c = 1; c < 256; ++c) all += static_cast<char>(c);
+  std::string all = "\u00e9\u20ac\U0001F600";
+  for (int c = 1; c < 128; ++c) all += static_cast<char>(c);
   EXPECT_EQ(decode_percent(encode_percent(all)), all);
   EXPECT_EQ(parse_query("a=" + encode_percent(all)), (parameters{{"a", all}}));
 }

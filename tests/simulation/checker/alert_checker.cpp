@@ -108,9 +108,11 @@ void alert_checker::arrived(const std::string& target, const std::string& body) 
   if (digest) {
     // After a crash before its cursor moved: now it has them as a part of many.
     one.alone.erase(one.alone.lower_bound(own(*first)), one.alone.upper_bound(own(*last)));
+    for (auto number = own(*first); number <= own(*last); ++number) one.in_digests.insert(number);
     return;
   }
-  one.alone.insert(own(*first));
+  // What a process has sent that is gone may come behind a digest of the next one.
+  if (one.in_digests.count(own(*first)) == 0) one.alone.insert(own(*first));
   if (is != alerts_.end() &&
       body.find(is->second.task_id().empty() ? "\"task\":null" : "\"task\":\"" + is->second.task_id()) == std::string::npos)
     world::broken("alert_undelivered", target + " is told of alert " + std::to_string(*first) + " with what it is not about: " + body);

@@ -37,6 +37,7 @@ class alert_checker {
     std::uint64_t cursor = 0;      // as durable
     std::uint64_t seen_first = 0;  // what there was when it was first looked at
     std::set<std::uint64_t> has;
+    std::set<std::uint64_t> in_digests;
     std::set<std::uint64_t> alone;  // has them by themselves
     std::set<std::uint64_t> ends;   // and knows that they are resolved
   };
