@@ -111,8 +111,7 @@ void alert_checker::arrived(const std::string& target, const std::string& body) 
     for (auto number = own(*first); number <= own(*last); ++number) one.in_digests.insert(number);
     return;
   }
-  // What a process has sent that is gone may come behind a digest of the next one.
-  if (one.in_digests.count(own(*first)) == 0) one.alone.insert(own(*first));
+  one.alone.insert(own(*first));
   if (is != alerts_.end() &&
       body.find(is->second.task_id().empty() ? "\"task\":null" : "\"task\":\"" + is->second.task_id()) == std::string::npos)
     world::broken("alert_undelivered", target + " is told of alert " + std::to_string(*first) + " with what it is not about: " + body);
@@ -125,7 +124,9 @@ bool alert_checker::all_told(const store::snapshot& durable) const {
     if (known == by_name_.end() || !known->second.known) return false;
     for (const auto number : known->second.alone) {
       const auto alert = alerts_.find(number);
-      const auto owed = number <= known->second.cursor && alert != alerts_.end() && !store::is_unresolved(alert->second);
+      // What a process has sent that is gone may come behind a digest of the next one, and the target has it by that one.
+      const auto owed = number <= known->second.cursor && alert != alerts_.end() && !store::is_unresolved(alert->second) &&
+                        known->second.in_digests.count(number) == 0;
       if (owed && known->second.ends.count(number) == 0) return false;
     }
     // Behind it there may be only what it does not get, or what is no longer there.
