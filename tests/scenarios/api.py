@@ -314,7 +314,7 @@ def random_bytes(port, node, rng):
 
 def idle(port, node, rng):
     """Many that have asked once and stay."""
-    standing = []
+    standing, files = [], open_files(node.process.pid)
     for number in range(IDLE):
         one = api(port)
         one.expect(200, "GET", "/v1/version")
@@ -329,6 +329,7 @@ def idle(port, node, rng):
         one.expect(200, "GET", "/v1/version")
     for one in standing:
         one.connection.close()
+    wait_until(lambda: open_files(node.process.pid) <= files + 5, 15, "connections that were closed are forgotten")
 
 
 def leave(port, node, rng):
