@@ -3,19 +3,16 @@
 #include <algorithm>
 #include <charconv>
 
+#include "actors/agents/text_template.hpp"
 #include "app/config/config.hpp"
 
 namespace fairlead::app::door {
 
 namespace {
 
-constexpr const char* write_json = "Send JSON with Content-Type: application/json.";
+using agents::lower_case;
 
-std::string lower_case(std::string_view text) {
-  std::string out{text};
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return out;
-}
+constexpr const char* write_json = "Send JSON with Content-Type: application/json.";
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
@@ -30,14 +27,6 @@ problem unsound(const std::string& sentence) {
 std::string host_part(std::string_view host) {
   if (!host.empty() && host.front() == '[') return lower_case(host.substr(1, host.find(']') - 1));
   return lower_case(host.substr(0, host.find(':')));
-}
-
-/// RFC 9110, 5.6.2.
-bool is_token(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view{"!#$%&'*+-.^_`|~"}.find(c) != std::string_view::npos;
-  });
 }
 
 /// What a folded line makes of it: `Content-Length:\n 4` arrives as `Content-Length4`.
@@ -64,7 +53,7 @@ bool is_json(const std::string& type) {
 
 std::optional<problem> refuse_framing(const request_head& head) {
   for (const auto& [name, value] : head.fields)
-    if (!is_token(name) || is_folded_framing(lower_case(name))) return unsound("The name of a header is none.");
+    if (!agents::valid_header_name(name) || is_folded_framing(lower_case(name))) return unsound("The name of a header is none.");
   const auto lengths = count_headers(head, "Content-Length");
   const auto encodings = count_headers(head, "Transfer-Encoding");
   if (lengths > 1) return unsound("The request has several headers Content-Length.");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/agents/text_template.hpp"
 #include "actors/core/text/text.hpp"
 
 namespace fairlead::app::door {
@@ -13,10 +14,6 @@ int digit(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
-}
-
-bool is_unreserved(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 }  // namespace
@@ -40,12 +37,8 @@ std::optional<std::string> decode_percent(std::string_view text) {
 }
 
 std::string encode_percent(std::string_view text) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
   std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    is_unreserved(c) ? out += c : out += {'%', digits[byte / 16], digits[byte % 16]};
-  }
+  agents::append_percent_encoded(out, text);
   return out;
 }
 
