@@ -21,6 +21,8 @@ const char* code_word(error_code code) {
     case v1::ERROR_CODE_INTERNAL: return "internal";
     case v1::ERROR_CODE_WRONG_STATE: return "wrong_state";
     case v1::ERROR_CODE_INCONSISTENT: return "inconsistent";
+    case v1::ERROR_CODE_CHANGED: return "changed";
+    case v1::ERROR_CODE_KEY_REUSED: return "key_reused";
     default: return "unknown";
   }
 }

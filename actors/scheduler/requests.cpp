@@ -203,7 +203,8 @@ void scheduler::answer(const v1::DeployRequest& what, std::uint64_t ticket) {
   if (draining_) {
     *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "deploy again when the node runs again"}.to_proto();
   } else {
-    auto deployed = catalog_.deploy(what.definition(), what.source(), to_unix_ms(world_.time->now()), batches_.rows());
+    auto deployed =
+        catalog_.deploy(what.definition(), what.source(), to_unix_ms(world_.time->now()), what.check_only() ? nullptr : &batches_.rows());
     if (!deployed) {
       *reply.mutable_error() = deployed.failure().to_proto();
     } else {
@@ -355,6 +356,18 @@ std::optional<error> scheduler::delete_task(const std::string& id, std::uint64_t
   return std::nullopt;
 }
 
+namespace {
+
+/// Empty: the action has no token.
+std::string hash_of(v1::OperatorAction action) {
+  if (action.token().empty()) return {};
+  action.clear_token();
+  action.clear_if_sequence();
+  return store::content_hash(action.SerializeAsString());
+}
+
+}  // namespace
+
 v1::OperateResult scheduler::operate_on(const std::string& id, const v1::OperatorAction& action) {
   v1::OperateResult out;
   out.set_id(id);
@@ -384,16 +397,18 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
   }
   const auto was_over = has_ended(task->record.state());
   const auto was_parked = task->record.parked();
-  const auto done = apply(*task, core::operated{action});
+  const auto done = apply(*task, core::operated{action, hash_of(action)});
   if (const auto* now = find(number); now == nullptr || !now->poison.empty())
     return refused({v1::ERROR_CODE_INTERNAL,
                     "task " + id + ": " + (now != nullptr ? now->poison : "an internal error occurred in this task"),
                     "read the node's log"});
-  if (was_over && !done.refused) archive_.reopened(number, batches_.sequence());
+  if (was_over && !done.refused && !done.repeated) archive_.reopened(number, batches_.sequence());
   out.set_state(task->record.state());
   out.set_parked(task->record.parked());
   out.set_paused(task->record.paused());
   out.set_reason(task->record.parked_reason());
+  out.set_sequence(task->record.history_size());
+  out.set_repeated(done.repeated);
   if (done.refused) *out.mutable_error() = done.refused->to_proto();
   if (was_parked && !task->record.parked() && !has_ended(task->record.state()) && task->record.has_launch()) {
     const auto others = launches_.beside(task->record);

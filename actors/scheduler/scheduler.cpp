@@ -277,7 +277,7 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
   const auto once_more = std::holds_alternative<core::agent_returned>(what) || std::holds_alternative<core::task_resumed>(what);
   if (once_more && !made.performs.empty()) task.sent_again = batches_.sequence();
   gather(task, made);
-  return {made.accepted, std::move(made.refused)};
+  return {made.accepted, std::move(made.refused), made.repeated};
 }
 
 void scheduler::write(live_task& task, const store::task_index_state& before, core::decision& made, bool exact_due) {

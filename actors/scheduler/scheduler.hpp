@@ -175,6 +175,7 @@ class scheduler final : private launch_tasks {
   struct applied {
     bool accepted = false;         // the outcome counts, or the attempt is still held
     std::optional<error> refused;  // why the operator's action cannot be done
+    bool repeated = false;         // the operator's action had been done before
   };
   applied apply(live_task& task, const core::event& what);
   void poison(live_task& task, std::string why);

@@ -31,6 +31,8 @@ const std::vector<problem_kind>& problem_kinds() {
       {"not_acceptable", 406, "Only JSON is spoken here", "The header Accept leaves no room for application/json."},
       {"conflict", 409, "It exists with other content", "The id was used for something else. Choose another one."},
       {"wrong_state", 409, "The state does not allow this", "Nothing was changed. Look at the task or the job, then decide."},
+      {"changed", 412, "It has changed",
+       "It is not as the header If-Match says any more. Nothing was changed. Look at it again, then decide."},
       {"too_large", 413, "The body is too large", "A body has at most 4 MiB, the input of a task at most 256 KiB."},
       {"target_too_long", 414, "The target is too long", "Path and query have at most 32 KiB together."},
       {"unsupported_media_type", 415, "The body is no JSON", "Send it with Content-Type: application/json."},

@@ -14,7 +14,7 @@ namespace fairlead::app {
 /// the field and the expected value.
 result<v1::Submission> parse_batch_line(std::string_view line);
 
-/// The body of a request, which names its workflow, too. On an error `pointer` is the field at fault (RFC 6901); empty: the body as a whole.
+/// The body of a request, which names its workflow, too. `pointer`: of the object, empty for a body; on an error that of the field at fault (RFC 6901).
 result<v1::Submission> parse_submission(std::string_view body, std::string& pointer);
 
 /// True for a line without content, which is skipped.

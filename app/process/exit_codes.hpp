@@ -24,6 +24,8 @@ constexpr exit_code exit_code_of(error_code code) {
     case v1::ERROR_CODE_EXPRESSION: return exit_usage;
     case v1::ERROR_CODE_WRONG_STATE: return exit_failed;
     case v1::ERROR_CODE_NOT_FOUND: return exit_not_found;
+    case v1::ERROR_CODE_CHANGED:
+    case v1::ERROR_CODE_KEY_REUSED:
     case v1::ERROR_CODE_CONFLICT: return exit_conflict;
     case v1::ERROR_CODE_OVERLOADED:
     case v1::ERROR_CODE_UNAVAILABLE:

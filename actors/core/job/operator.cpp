@@ -100,6 +100,16 @@ void job_machine::run(const v1::JobAction& what) {
     return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time of the launch is a whole second, but these are reserved for the schedule");
   if (what.token().size() > most_token_bytes)
     return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the token of the launch has more than " + std::to_string(most_token_bytes) + " bytes");
+  // Without a time, the token alone says which launch it is, for as long as that is kept.
+  if (what.nominal_unix_ms() == 0 && !what.token().empty()) {
+    const auto kept = ctx_.rows->from(0);
+    if (!kept) {
+      fail(kept.failure());
+      return;
+    }
+    for (const auto& one : *kept)
+      if (one.token() == what.token()) return answer_run(one);
+  }
   // Never a whole second, so never a time of the schedule. A repeated request finds the first request's launch by the same search.
   auto nominal_ms = what.nominal_unix_ms() != 0 ? what.nominal_unix_ms() : now_ms_;
   for (;; ++nominal_ms) {

@@ -106,6 +106,7 @@ struct task_resumed {};
 /// An operator's action on the task or one of its steps.
 struct operated {
   v1::OperatorAction action;
+  std::string content_hash{};  // of the action without its conditions; only with a token
 };
 
 /// A step was found to wait for something that will never come: the input or slot is asked for anew.
@@ -268,6 +269,7 @@ struct decision {
   std::uint32_t expired = 0;     // attempts whose lease has ended
   std::uint32_t lost = 0;        // attempts whose process is dead
   std::int64_t took_ms = 0;      // accepted attempt_ended: time since the hand-over
+  bool repeated = false;         // operated: it was done before, under its token; nothing has changed
   bool misfit = false;           // accepted attempt_ended: the output does not fit the workflow's type
   std::optional<error> refused;  // operated: why the action cannot be done; nothing has changed
   std::vector<stored_payload> payloads;

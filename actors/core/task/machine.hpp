@@ -170,6 +170,7 @@ class task_machine {
   void advance_fail();
   void look_up_before_fail(std::uint32_t index);
   void finish_fail();
+  void operate(const operated& e);
   void operator_terminate(const v1::OperatorAction& action);
   void abandon(std::uint32_t index);
 

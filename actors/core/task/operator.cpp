@@ -8,7 +8,39 @@
 
 namespace fairlead::core {
 
+namespace {
+
+/// An operator who repeats an action does so soon after it.
+constexpr int most_remembered_actions = 32;
+constexpr std::size_t most_action_token_bytes = 64;
+
+}  // namespace
+
 void task_machine::on(const operated& e) {
+  const auto& token = e.action.token();
+  if (token.size() > most_action_token_bytes)
+    return refuse("the key of the action has more than 64 bytes", "use a shorter key", v1::ERROR_CODE_INVALID_ARGUMENT);
+  if (!token.empty())
+    for (const auto& done : record_.actions()) {
+      if (done.token() != token) continue;
+      out_.repeated = true;
+      if (done.content_hash() != e.content_hash)
+        refuse("the key " + token + " was used for another action on task " + record_.id(), "use another key", v1::ERROR_CODE_KEY_REUSED);
+      return;
+    }
+  if (e.action.if_sequence() != 0 && e.action.if_sequence() != record_.history_size())
+    return refuse("task " + record_.id() + " has changed: its latest event is number " + std::to_string(record_.history_size()),
+                  "look at it again: fairlead task show " + record_.id(), v1::ERROR_CODE_CHANGED);
+  operate(e);
+  if (out_.refused || token.empty()) return;
+  auto& done = *record_.add_actions();
+  done.set_token(token);
+  done.set_content_hash(e.content_hash);
+  if (record_.actions_size() > most_remembered_actions) record_.mutable_actions()->DeleteSubrange(0, 1);
+  out_.changed = true;
+}
+
+void task_machine::operate(const operated& e) {
   const auto reopens = e.action.verb() == v1::OPERATOR_VERB_UNDO && record_.state() != v1::TASK_STATE_UNDONE;
   if (has_ended(record_) && !reopens) return refuse("task " + record_.id() + " is " + state_word(record_.state()) + " already");
   // Needs no definition, so it also ends a task that nothing else can end.

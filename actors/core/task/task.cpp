@@ -331,6 +331,7 @@ void decision::append(decision&& later) {
   lost += later.lost;
   took_ms = std::max(took_ms, later.took_ms);
   misfit = misfit || later.misfit;
+  repeated = repeated || later.repeated;
   awaits_input = awaits_input || later.awaits_input;
   if (!refused) refused = std::move(later.refused);
   if (!fatal) fatal = std::move(later.fatal);

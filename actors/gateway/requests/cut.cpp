@@ -86,6 +86,7 @@ cut_request<v1::JobApplyRequest> cut_by_shard(v1::JobApplyRequest what, std::uin
   v1::JobApplyRequest common;
   common.set_who(what.who());
   common.set_check_only(what.check_only());
+  common.set_if_revision(what.if_revision());
   return cut(
       what.jobs_size(), common, count, [&](int i) { return core::shard_of_key(what.jobs(i).name(), count); },
       [&](v1::JobApplyRequest& part, int i) { *part.add_jobs() = std::move(*what.mutable_jobs(i)); });

@@ -71,7 +71,7 @@ void workflow_catalog::erase(const std::string& name, store::batch& out) {
 }
 
 result<workflow_catalog::deployed> workflow_catalog::deploy(const v1::WorkflowDefinition& definition, const std::string& source,
-                                                            std::int64_t now_unix_ms, store::batch& out) {
+                                                            std::int64_t now_unix_ms, store::batch* out) {
   if (source.size() > core::max_definition_bytes)
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the workflow's source is larger than 1 MiB", ""};
   const auto problems = core::check_definition(definition, nullptr);
@@ -91,18 +91,19 @@ result<workflow_catalog::deployed> workflow_catalog::deploy(const v1::WorkflowDe
   const auto known = compiled_.find(done.content_hash);
   const auto lost = known != compiled_.end() && !known->second->usable();  // its row is written again
   if (found != current_.end() && found->second == done.content_hash && !lost) return done;
+  done.created = true;
+  if (out == nullptr) return done;
 
   v1::DeployedWorkflow row;
   *row.mutable_definition() = definition;
   row.set_content_hash(done.content_hash);
   row.set_deployed_at_unix_ms(now_unix_ms);
   row.set_source(source);
-  out.put(store::table::workflow_version, store::keys::workflow_version(store::default_namespace, name, done.content_hash),
-          row.SerializeAsString());
-  out.put(store::table::workflow, store::keys::workflow(store::default_namespace, name), done.content_hash);
+  out->put(store::table::workflow_version, store::keys::workflow_version(store::default_namespace, name, done.content_hash),
+           row.SerializeAsString());
+  out->put(store::table::workflow, store::keys::workflow(store::default_namespace, name), done.content_hash);
   compiled_[done.content_hash] = *compiled;
   current_[name] = done.content_hash;
-  done.created = true;
   return done;
 }
 

@@ -41,7 +41,7 @@ class workflow_catalog {
     std::string content_hash;
     bool created = false;
   };
-  result<deployed> deploy(const v1::WorkflowDefinition& definition, const std::string& source, std::int64_t now_unix_ms, store::batch& out);
+  result<deployed> deploy(const v1::WorkflowDefinition& definition, const std::string& source, std::int64_t now_unix_ms, store::batch* out);
 
  private:
   std::unordered_map<std::string, std::string> current_;  // name -> content hash

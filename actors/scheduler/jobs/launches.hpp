@@ -121,7 +121,7 @@ class launches {
   bool for_each_job(const std::function<void(const v1::JobRecord&)>& visit);
   void find_latest_mark();
 
-  v1::JobApplyResult apply_one(const v1::JobSpec& spec, const std::string& who, bool check_only);
+  v1::JobApplyResult apply_one(const v1::JobSpec& spec, const std::string& who, const v1::JobApplyRequest& how);
   v1::JobOperateResult operate_one(const std::string& name, const v1::JobAction& action);
   void note_operated(const std::string& name, const v1::JobAction& action);
   std::optional<error> erase(const std::string& name, job_book::entry& job);

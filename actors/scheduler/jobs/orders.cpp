@@ -22,6 +22,15 @@ error no_job(const std::string& name) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no job " + core::clean_text(name, 128), "fairlead job list shows all jobs"};
 }
 
+/// `record`: null if there is no such job.
+std::optional<error> refuse_other_revision(const std::string& name, const v1::JobRecord* record, std::uint32_t wanted) {
+  if (wanted == 0 || (record != nullptr && record->revision() == wanted)) return std::nullopt;
+  return error{v1::ERROR_CODE_CHANGED,
+               "job " + core::clean_text(name, 128) +
+                   (record == nullptr ? " is deleted" : " has changed: its revision is " + std::to_string(record->revision())),
+               "look at it again: fairlead job show " + core::clean_text(name, 128)};
+}
+
 }  // namespace
 
 v1::JobApplyReply launches::apply(const v1::JobApplyRequest& what) {
@@ -35,7 +44,7 @@ v1::JobApplyReply launches::apply(const v1::JobApplyRequest& what) {
     *reply.mutable_error() = nobody_asks().to_proto();
   } else {
     for (const auto& spec : what.jobs()) {
-      *reply.add_results() = apply_one(spec, who, what.check_only());
+      *reply.add_results() = apply_one(spec, who, what);
       if (world_.tasks->failed()) return reply;
       world_.tasks->flush_if_large();
     }
@@ -43,7 +52,7 @@ v1::JobApplyReply launches::apply(const v1::JobApplyRequest& what) {
   return reply;
 }
 
-v1::JobApplyResult launches::apply_one(const v1::JobSpec& spec, const std::string& who, bool check_only) {
+v1::JobApplyResult launches::apply_one(const v1::JobSpec& spec, const std::string& who, const v1::JobApplyRequest& how) {
   v1::JobApplyResult out;
   out.set_name(core::clean_text(spec.name(), 128));
   const auto refused = [&out](const error& why) {
@@ -85,7 +94,11 @@ v1::JobApplyResult launches::apply_one(const v1::JobSpec& spec, const std::strin
   if (job.crashed)
     return refused(
         {v1::ERROR_CODE_UNAVAILABLE, "job " + spec.name() + " is being paused because of an internal error", "try again in a moment"});
-  if (check_only) {
+  if (auto why = refuse_other_revision(spec.name(), job.there ? &job.record : nullptr, how.if_revision())) {
+    forget_if_durable(spec.name());
+    return refused(*why);
+  }
+  if (how.check_only()) {
     out.set_created(!job.there);
     const auto pause_changes = spec.has_paused() && spec.paused() != job.record.paused();
     out.set_changed(job.there && (job.record.content_hash() != hash || pause_changes));
@@ -215,6 +228,7 @@ v1::JobOperateResult launches::operate_one(const std::string& name, const v1::Jo
     forget_if_durable(name);
     return refused(no_job(name));
   }
+  if (const auto why = refuse_other_revision(name, &(*found)->record, action.if_revision())) return refused(*why);
   if (action.verb() == v1::JOB_VERB_DELETE) {
     if (const auto why = erase(name, **found)) return refused(*why);
     note_operated(name, action);

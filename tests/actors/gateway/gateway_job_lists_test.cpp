@@ -85,11 +85,13 @@ TEST(requests_about_jobs, are_cut_by_the_shard_of_each_name_and_put_together_in_
   for (int i = 0; i < 20; ++i) what.add_jobs()->set_name("j" + std::to_string(i));
   what.set_who("ana");
   what.set_check_only(true);
+  what.set_if_revision(7);
   const auto cut = cut_by_shard(what, 3);
   std::vector<v1::JobApplyReply> answers;
   for (const auto& [shard, part] : cut.parts) {
     EXPECT_EQ(part.who(), "ana");
     EXPECT_TRUE(part.check_only());
+    EXPECT_EQ(part.if_revision(), 7U);
     auto& answer = answers.emplace_back();
     if (shard == 1) {
       answer.mutable_error()->set_code(v1::ERROR_CODE_UNAVAILABLE);

@@ -81,6 +81,22 @@ class delete_test : public scheduler_fixture {
   archive_rows in_flight;
 };
 
+TEST_F(delete_test, a_definition_that_is_only_checked_is_not_deployed) {
+  v1::DeployRequest request;
+  *request.mutable_definition() = workflow_of({step("a")}, "new");
+  request.set_check_only(true);
+  node->shell.answer(request, next_ticket);
+  node->settle();
+  const auto checked = out.deploys.at(next_ticket++);
+  EXPECT_EQ(checked.error().code(), v1::ERROR_CODE_OK) << checked.error().sentence();
+  EXPECT_TRUE(checked.created()) << "it would be new";
+  EXPECT_EQ(remove_workflow("new", true).error().code(), v1::ERROR_CODE_NOT_FOUND);
+  request.mutable_definition()->mutable_steps(0)->add_needs("nowhere");
+  node->shell.answer(request, next_ticket);
+  node->settle();
+  EXPECT_EQ(out.deploys.at(next_ticket++).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
+}
+
 TEST_F(delete_test, nothing_but_the_id_is_left_of_an_ended_task) {
   ended("t1");
   const auto done = remove("t1");

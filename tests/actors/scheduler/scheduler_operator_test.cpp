@@ -38,6 +38,16 @@ class operator_test : public scheduler_fixture {
     return out.operations.at(next_ticket++);
   }
 
+  v1::OperateResult ask(const v1::OperatorAction& action, const std::string& id) {
+    v1::OperateRequest request;
+    *request.mutable_action() = action;
+    request.mutable_action()->set_who("ann");
+    request.add_ids(id);
+    node->shell.answer(request, next_ticket);
+    node->settle();
+    return out.operations.at(next_ticket++).results(0);
+  }
+
   const v1::Perform& last() const { return out.performs.back().what; }
 
   /// A task of `plain` that is parked.
@@ -130,6 +140,67 @@ TEST_F(operator_test, what_is_refused_changes_nothing) {
     EXPECT_NE(operate(verb, {"t1"}, "only").results(0).error().code(), v1::ERROR_CODE_OK);
   EXPECT_EQ(operate(v1::OPERATOR_VERB_SKIP, {"t1"}, "nowhere").results(0).error().code(), v1::ERROR_CODE_NOT_FOUND);
   EXPECT_EQ(stored("t1")->SerializeAsString(), before);
+}
+
+TEST_F(operator_test, an_action_that_comes_again_under_its_key_is_done_once) {
+  park("t1");
+  v1::OperatorAction retry;
+  retry.set_verb(v1::OPERATOR_VERB_RETRY);
+  retry.set_token("k1");
+  const auto first = ask(retry, "t1");
+  EXPECT_EQ(first.error().code(), v1::ERROR_CODE_OK) << first.error().sentence();
+  EXPECT_FALSE(first.repeated());
+  answer(failure(last(), v1::FAULT_KIND_PERMANENT));
+  ASSERT_TRUE(stored("t1")->parked());
+  const auto sequence = stored("t1")->history_size();
+  restart();
+  const auto again = ask(retry, "t1");
+  EXPECT_EQ(again.error().code(), v1::ERROR_CODE_OK) << again.error().sentence();
+  EXPECT_TRUE(again.repeated());
+  EXPECT_TRUE(again.parked());
+  EXPECT_EQ(stored("t1")->history_size(), sequence) << "nothing has happened";
+  auto other = retry;
+  other.set_reason("for another reason");
+  EXPECT_EQ(ask(other, "t1").error().code(), v1::ERROR_CODE_KEY_REUSED);
+  other.set_token("k2");
+  EXPECT_FALSE(ask(other, "t1").repeated());
+  EXPECT_FALSE(stored("t1")->parked());
+  other.set_token(std::string(65, 'x'));
+  EXPECT_EQ(ask(other, "t1").error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
+}
+
+TEST_F(operator_test, a_task_remembers_the_keys_of_its_latest_actions) {
+  submit(submission("t1", "1", "plain"));
+  v1::OperatorAction turn;
+  for (int i = 0; i < 40; ++i) {
+    turn.set_verb(i % 2 == 0 ? v1::OPERATOR_VERB_PAUSE : v1::OPERATOR_VERB_RESUME);
+    turn.set_token(std::to_string(i));
+    ASSERT_EQ(ask(turn, "t1").error().code(), v1::ERROR_CODE_OK) << i;
+  }
+  ASSERT_EQ(stored("t1")->actions_size(), 32);
+  EXPECT_EQ(stored("t1")->actions(0).token(), "8");
+}
+
+TEST_F(operator_test, an_action_on_a_task_that_has_changed_since_is_refused) {
+  park("t1");
+  v1::OperatorAction retry;
+  retry.set_verb(v1::OPERATOR_VERB_RETRY);
+  retry.set_if_sequence(stored("t1")->history_size() - 1);
+  const auto late = ask(retry, "t1");
+  EXPECT_EQ(late.error().code(), v1::ERROR_CODE_CHANGED);
+  EXPECT_EQ(late.sequence(), stored("t1")->history_size());
+  EXPECT_TRUE(stored("t1")->parked());
+  retry.set_if_sequence(late.sequence());
+  const auto done = ask(retry, "t1");
+  EXPECT_EQ(done.error().code(), v1::ERROR_CODE_OK) << done.error().sentence();
+  EXPECT_EQ(done.sequence(), stored("t1")->history_size());
+  // The key goes first: an answer that was lost is given again.
+  retry.set_token("k");
+  retry.set_if_sequence(0);
+  retry.set_verb(v1::OPERATOR_VERB_PAUSE);
+  ASSERT_EQ(ask(retry, "t1").error().code(), v1::ERROR_CODE_OK);
+  retry.set_if_sequence(1);
+  EXPECT_TRUE(ask(retry, "t1").repeated());
 }
 
 TEST_F(operator_test, a_request_must_say_who_asks) {

@@ -73,6 +73,7 @@ TEST(submission, of_a_body_names_its_workflow_and_the_field_at_fault) {
   EXPECT_EQ(good->workflow(), "order");
   EXPECT_EQ(good->input(), R"({"n": 12345678901234567890})") << "as it came";
   const auto at = [&](std::string_view body) {
+    pointer.clear();
     const auto read = parse_submission(body, pointer);
     return read ? "accepted" : pointer;
   };

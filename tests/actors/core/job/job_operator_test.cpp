@@ -63,6 +63,20 @@ TEST(JobOperator, TwoThatAreAskedForInTheSameMillisecondAreTwoLaunches) {
   EXPECT_EQ(job.operate("10:06", annas), "refused: the token of the launch has more than 64 bytes");
 }
 
+TEST(JobOperator, WithoutATimeTheTokenSaysWhichLaunchARunIs) {
+  job_world job;
+  job.create("10:02");
+  auto action = run();
+  action.set_token("month end");
+  EXPECT_EQ(job.operate("10:03:00.123", action), "10:03:00.123 started\nanswer: started\n");
+  EXPECT_EQ(job.operate("10:04:00.123", action), "answer: started\n");
+  job.ended("10:04:30", "10:03:00.123");
+  EXPECT_EQ(job.operate("10:04:40.5", action), "answer: has ended\n");
+  EXPECT_EQ(job.record.launched(), 1U);
+  action.set_token("another one");
+  EXPECT_EQ(job.operate("10:04:50.001", action), "10:04:50.001 started\nanswer: started\n");
+}
+
 TEST(JobOperator, ARunKeepsToTheJobsOverlapUnlessToldOtherwise) {
   job_world job;
   job.create("10:02");

@@ -116,6 +116,22 @@ TEST_F(scheduler_jobs_test, AJobIsDeployedAgainChangedPausedAndDeleted) {
   EXPECT_EQ(operate(v1::JOB_VERB_PAUSE, "nightly").error().code(), v1::ERROR_CODE_NOT_FOUND);
 }
 
+TEST_F(scheduler_jobs_test, WhoeverActsOnAnotherRevisionIsRefusedAndChangesNothing) {
+  EXPECT_EQ(apply(job("nightly"), 1).error().code(), v1::ERROR_CODE_CHANGED) << "there is none";
+  EXPECT_EQ(counts().jobs(), 0U);
+  apply(job("nightly"));
+  auto spec = job("nightly");
+  spec.set_notes("call Ann");
+  EXPECT_TRUE(apply(spec, 1).changed());
+  spec.set_notes("call Ben");
+  EXPECT_EQ(apply(spec, 1).error().code(), v1::ERROR_CODE_CHANGED);
+  EXPECT_EQ(record("nightly").spec().notes(), "call Ann");
+  EXPECT_EQ(operate(v1::JOB_VERB_DELETE, "nightly", 1).error().code(), v1::ERROR_CODE_CHANGED);
+  EXPECT_EQ(operate(v1::JOB_VERB_PAUSE, "nightly", 1).error().code(), v1::ERROR_CODE_CHANGED);
+  EXPECT_FALSE(record("nightly").paused());
+  EXPECT_FALSE(operate(v1::JOB_VERB_PAUSE, "nightly", 2).has_error());
+}
+
 TEST_F(scheduler_jobs_test, AJobThatIsDeletedAndMadeAnewInOneBatchHasNothingOfTheOldOne) {
   apply(job("nightly"));
   tick(first_minute_ms);

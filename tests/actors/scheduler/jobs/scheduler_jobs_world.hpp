@@ -34,8 +34,9 @@ class scheduler_jobs_test : public scheduler_fixture {
     return out;
   }
 
-  v1::JobApplyResult apply(const v1::JobSpec& spec) {
+  v1::JobApplyResult apply(const v1::JobSpec& spec, std::uint32_t if_revision = 0) {
     v1::JobApplyRequest request;
+    request.set_if_revision(if_revision);
     *request.add_jobs() = spec;
     request.set_who("ann");
     node->shell.answer(request, next_ticket);
@@ -45,8 +46,9 @@ class scheduler_jobs_test : public scheduler_fixture {
     return reply.results(0);
   }
 
-  v1::JobOperateResult operate(v1::JobVerb verb, const std::string& name) {
+  v1::JobOperateResult operate(v1::JobVerb verb, const std::string& name, std::uint32_t if_revision = 0) {
     v1::JobOperateRequest request;
+    request.mutable_action()->set_if_revision(if_revision);
     request.mutable_action()->set_verb(verb);
     request.mutable_action()->set_who("ann");
     request.add_names(name);
