@@ -8,7 +8,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/parse.hpp"
 #include "app/cli/screen/table.hpp"
-#include "app/cli/task_verbs.hpp"
+#include "app/json/node/task_verbs.hpp"
 
 namespace fairlead::app {
 

@@ -5,7 +5,7 @@
 
 #include "actors/core/task/task.hpp"
 #include "app/cli/screen/table.hpp"
-#include "app/cli/task_verbs.hpp"
+#include "app/json/node/task_verbs.hpp"
 #include "messages/task_states.hpp"
 
 namespace fairlead::app {

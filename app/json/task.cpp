@@ -13,12 +13,6 @@ namespace fairlead::app {
 
 namespace {
 
-void write_labels(json_writer& out, const google::protobuf::RepeatedPtrField<v1::Label>& labels) {
-  out.key("labels").begin_object();
-  for (const auto& label : labels) out.key(label.key()).string(label.value());
-  out.end_object();
-}
-
 /// The first members of a task, in a list and alone.
 template <class Task>
 void write_head(json_writer& out, const Task& task, const std::string& reason) {
@@ -70,8 +64,7 @@ void write_attempt_times(json_writer& out, const std::vector<attempt_time>& time
     out.begin_object().key("attempt").number(one.attempt).key("direction").string(direction_word(one.direction));
     out.key("started_at").moment(one.began_unix_ms).key("ended_at").moment(one.ended_unix_ms).key("duration_ms");
     one.end.empty() ? out.null() : out.number(one.took_ms());
-    out.key("end");
-    one.end.empty() ? out.null() : out.string(one.end);
+    out.key("end").text_or_null(one.end);
     out.end_object();
   }
   out.end_array();
@@ -99,8 +92,7 @@ void write_step(json_writer& out, const v1::TaskRecord& task, int index, const s
 
 void write_event(json_writer& out, const v1::HistoryEvent& event, const std::string& step) {
   out.begin_object().key("sequence").number(std::uint64_t{event.sequence()}).key("at").moment(event.at_unix_ms());
-  out.key("event").string(event_word(event.kind())).key("step");
-  step.empty() ? out.null() : out.string(step);
+  out.key("event").string(event_word(event.kind())).key("step").text_or_null(step);
   out.key("direction").string(direction_word(event.direction())).key("attempt").number(event.attempt());
   out.key("who").string(event.who()).key("detail").string(event.detail()).end_object();
 }

@@ -97,4 +97,10 @@ std::string utc_words(std::int64_t unix_ms) {
   return out;
 }
 
+std::string as_remedy(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z' && text.rfind("fairlead ", 0) != 0)
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  return text;
+}
+
 }  // namespace fairlead::app

@@ -27,4 +27,7 @@ std::optional<v1::TaskState> task_state_from_word(std::string_view word);
 /// `2026-03-29 01:00:00Z`.
 std::string utc_words(std::int64_t unix_ms);
 
+/// Makes a sentence of the part behind the semicolon of a file's problem.
+std::string as_remedy(std::string text);
+
 }  // namespace fairlead::app

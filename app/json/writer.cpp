@@ -74,6 +74,8 @@ json_writer& json_writer::string(std::string_view text) {
   return *this;
 }
 
+json_writer& json_writer::text_or_null(std::string_view text) { return text.empty() ? null() : string(text); }
+
 json_writer& json_writer::number(std::int64_t value) { return raw(std::to_string(value)); }
 json_writer& json_writer::number(std::uint64_t value) { return raw(std::to_string(value)); }
 
@@ -93,6 +95,12 @@ json_writer& json_writer::raw(std::string_view json) {
 }
 
 json_writer& json_writer::moment(std::int64_t unix_ms) { return unix_ms == 0 ? null() : string(format_utc(unix_ms)); }
+
+void write_labels(json_writer& out, const google::protobuf::RepeatedPtrField<v1::Label>& labels) {
+  out.key("labels").begin_object();
+  for (const auto& label : labels) out.key(label.key()).string(label.value());
+  out.end_object();
+}
 
 std::string missing_json(const google::protobuf::RepeatedPtrField<v1::Error>& missing) {
   json_writer out;

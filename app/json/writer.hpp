@@ -20,6 +20,8 @@ class json_writer {
   json_writer& key(std::string_view name);
 
   json_writer& string(std::string_view text);
+  /// null for an empty text.
+  json_writer& text_or_null(std::string_view text);
   json_writer& number(std::int64_t value);
   json_writer& number(std::uint64_t value);
   json_writer& number(std::uint32_t value) { return number(std::uint64_t{value}); }
@@ -39,6 +41,9 @@ class json_writer {
   std::string out_;
   bool first_ = true;  // the next value needs no comma: it is the first one, or follows a key
 };
+
+/// Writes the member `labels` into an object: an object of its own, a member for each label.
+void write_labels(json_writer& out, const google::protobuf::RepeatedPtrField<v1::Label>& labels);
 
 /// The sentences of the shards that a list lacks, as an array.
 std::string missing_json(const google::protobuf::RepeatedPtrField<v1::Error>& missing);

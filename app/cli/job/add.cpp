@@ -13,6 +13,7 @@
 #include "app/cli/operator_name.hpp"
 #include "app/files/job_file.hpp"
 #include "app/files/job_words.hpp"
+#include "app/json/words.hpp"
 
 namespace fairlead::app {
 

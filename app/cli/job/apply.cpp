@@ -8,7 +8,7 @@
 #include "app/cli/operator_name.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
-#include "app/json/writer.hpp"
+#include "app/json/job/operations.hpp"
 
 namespace fairlead::app {
 
@@ -56,19 +56,6 @@ std::string applied_text(const std::vector<v1::JobApplyResult>& done, bool check
   return out;
 }
 
-std::string applied_json(const std::vector<v1::JobApplyResult>& done) {
-  json_writer out;
-  out.begin_object().key("jobs").begin_array();
-  for (const auto& one : done) {
-    out.begin_object().key("job").string(one.name()).key("created").boolean(one.created()).key("changed").boolean(one.changed());
-    out.key("next").moment(one.next_unix_ms()).key("warnings").begin_array();
-    for (const auto& warning : one.warnings()) out.string(warning);
-    out.end_array().key("code").string(code_word(one.error().code())).key("error").string(one.error().sentence());
-    out.key("remedy").string(one.error().remedy()).end_object();
-  }
-  return out.end_array().end_object().text();
-}
-
 void apply_jobs(cli_context& context, const std::vector<v1::JobSpec>& jobs, const std::string& by, bool check_only) {
   auto connected = connect(context);
   if (!connected) {
@@ -89,7 +76,7 @@ void apply_jobs(cli_context& context, const std::vector<v1::JobSpec>& jobs, cons
       done.back().set_name(request.jobs(i).name());
     }
   }
-  print(context, context.json ? applied_json(done) + "\n" : applied_text(done, check_only));
+  print(context, context.json ? job_applied_json(done) + "\n" : applied_text(done, check_only));
   // The errors follow the successful jobs. The first error gives the exit code.
   for (const auto& one : done) {
     if (one.error().code() == v1::ERROR_CODE_OK) continue;

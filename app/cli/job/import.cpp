@@ -15,6 +15,7 @@
 #include "app/cli/screen/table.hpp"
 #include "app/crontab/import.hpp"
 #include "app/files/job_file.hpp"
+#include "app/json/node/workflows.hpp"
 #include "app/json/writer.hpp"
 
 namespace fairlead::app {

@@ -6,12 +6,6 @@
 
 namespace fairlead::app {
 
-std::string as_remedy(std::string text) {
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z' && text.rfind("fairlead ", 0) != 0)
-    text.front() = static_cast<char>(text.front() - 'a' + 'A');
-  return text;
-}
-
 void add_job_commands(CLI::App& app, cli_context& context) {
   auto* group = app.add_subcommand("job", "Deploy, show and control jobs: workflows that are launched by a schedule");
   group->require_subcommand(1);

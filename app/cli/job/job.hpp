@@ -23,12 +23,8 @@ void add_job_next(CLI::App& group, cli_context& context);     // next.cpp
 /// context.code to the error of the first refused job.
 void apply_jobs(cli_context& context, const std::vector<v1::JobSpec>& jobs, const std::string& by, bool check_only = false);
 
-/// The output of `apply_jobs`. `done` has the results of the first jobs in order. If a message
+/// The output of `apply_jobs` as text. `done` has the results of the first jobs in order. If a message
 /// failed, later jobs have no result.
 std::string applied_text(const std::vector<v1::JobApplyResult>& done, bool check_only);
-std::string applied_json(const std::vector<v1::JobApplyResult>& done);
-
-/// Makes a sentence of the part behind the semicolon of a file's problem.
-std::string as_remedy(std::string text);
 
 }  // namespace fairlead::app

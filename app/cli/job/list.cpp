@@ -9,6 +9,7 @@
 #include "app/cli/job/moments.hpp"
 #include "app/cli/job/text.hpp"
 #include "app/cli/labels.hpp"
+#include "app/json/job/jobs.hpp"
 
 namespace fairlead::app {
 

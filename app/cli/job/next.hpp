@@ -1,47 +1,13 @@
 #pragma once
-// The next times of a cron expression, for `fairlead job next`. No node is needed.
+// The next times of a cron expression as text, for `fairlead job next`.
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
-#include "actors/core/job/job.hpp"
-#include "messages/error.hpp"
+#include "app/json/job/next.hpp"
 
 namespace fairlead::app {
 
-inline constexpr std::uint32_t max_coming = 1'000;
-
-/// The options as typed.
-struct next_question {
-  std::string expression;
-  std::string zone;   // empty: UTC
-  std::string after;  // empty: now
-  std::uint32_t count = 5;
-  std::string job;  // the name that gives the values of `?`
-  std::string dst = "vixie";
-};
-
-struct coming_instant {
-  std::string utc;    // 2026-03-29T01:00:00Z
-  std::string local;  // 2026-03-29T03:00:00+02:00
-};
-
-struct next_answer {
-  std::vector<coming_instant> instants;  // fewer than requested: there are no more
-  std::string remark;                    // a note for the operator, or empty
-};
-
-/// Errors: invalid_argument, with the position in the expression; not_found for an expression that
-/// never matches.
-result<next_answer> coming_instants(const next_question& what, const core::zone_source& zones, std::int64_t now_unix_ms);
-
 /// One line for each time.
 std::string next_text(const next_answer& answer);
-/// An array of {"utc", "local"}.
-std::string next_json(const next_answer& answer);
-
-/// `2026-03-29T01:00:00Z`; with milliseconds if they are not 0.
-std::string instant_text(std::int64_t unix_ms);
 
 }  // namespace fairlead::app

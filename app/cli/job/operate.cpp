@@ -12,7 +12,7 @@
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "app/files/job_words.hpp"
-#include "app/json/writer.hpp"
+#include "app/json/job/operations.hpp"
 
 namespace fairlead::app {
 
@@ -77,7 +77,7 @@ void operate(cli_context& context, const job_operate_options& options) {
   }
   const auto done = send_all(*connected, *action, options.names);
   if (!done.failed || !done.results.empty())
-    print(context, context.json ? operated_json(done.results) + "\n" : operated_text(*action, done.results));
+    print(context, context.json ? job_operated_json(done.results) + "\n" : operated_text(*action, done.results));
   // The errors follow the successful jobs. The first error gives the exit code.
   for (const auto& one : done.results) {
     auto code = exit_ok;
@@ -164,21 +164,6 @@ std::string operated_text(const v1::JobAction& action, const std::vector<v1::Job
     out += ": " + as_sentence(one.sentence().empty() ? "done" : one.sentence()) + "\n";
   }
   return out;
-}
-
-std::string operated_json(const std::vector<v1::JobOperateResult>& results) {
-  json_writer out;
-  out.begin_object().key("results").begin_array();
-  for (const auto& one : results) {
-    out.begin_object().key("job").string(one.name()).key("launch");
-    one.launch().empty() ? out.null() : out.string(one.launch());
-    out.key("state");
-    one.state() == v1::LAUNCH_STATE_UNSPECIFIED ? out.null() : out.string(launch_state_word(one.state()));
-    out.key("sentence").string(one.sentence()).key("launches").number(std::uint64_t{one.launches()});
-    out.key("passed_over").number(std::uint64_t{one.passed_over()}).key("code").string(code_word(one.error().code()));
-    out.key("error").string(one.error().sentence()).key("remedy").string(one.error().remedy()).end_object();
-  }
-  return out.end_array().end_object().text();
 }
 
 void add_job_verbs(CLI::App& group, cli_context& context) {

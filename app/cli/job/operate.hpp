@@ -28,6 +28,5 @@ struct job_operate_options {
 result<v1::JobAction> job_action(const job_operate_options& options);
 
 std::string operated_text(const v1::JobAction& action, const std::vector<v1::JobOperateResult>& results);
-std::string operated_json(const std::vector<v1::JobOperateResult>& results);
 
 }  // namespace fairlead::app

@@ -6,6 +6,8 @@
 #include "actors/core/request_limits.hpp"
 #include "app/cli/job/job.hpp"
 #include "app/cli/job/text.hpp"
+#include "app/json/job/jobs.hpp"
+#include "app/json/remedies.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {

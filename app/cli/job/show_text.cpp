@@ -1,4 +1,4 @@
-// One job as text: its definition, why it waits, its next times, and what an operator can do.
+// One job as text: its definition, why it waits, its next times, and what an operator can do; and its definition as a job file.
 
 #include <algorithm>
 
@@ -7,6 +7,7 @@
 #include "actors/system/time_zones.hpp"
 #include "app/cli/job/text.hpp"
 #include "app/cli/words.hpp"
+#include "app/files/job_file.hpp"
 #include "app/files/job_stretch.hpp"
 #include "app/files/job_words.hpp"
 #include "messages/time.hpp"
@@ -225,6 +226,13 @@ std::string job_show_text(const v1::JobShowReply& reply, std::int64_t now_unix_m
   text_table table{{{"COMMAND"}, {"WHAT IT DOES", align::left, narrow::below}}};
   for (const auto& one : helps) table.add({one.command, one.effect});
   return text + "\nWhat helps\n" + table.text(false);
+}
+
+std::string job_show_yaml(const v1::JobShowReply& reply) {
+  auto spec = reply.job().spec();
+  spec.clear_paused();
+  if (reply.job().paused()) spec.set_paused(true);
+  return job_yaml(spec);
 }
 
 }  // namespace fairlead::app

@@ -1,8 +1,6 @@
 #include "app/cli/job/text.hpp"
 
-#include "actors/core/cron/next.hpp"
 #include "actors/core/job/job.hpp"
-#include "actors/core/task/task.hpp"
 #include "app/cli/words.hpp"
 #include "app/files/job_words.hpp"
 #include "messages/time.hpp"
@@ -44,11 +42,6 @@ std::string launch_text(const v1::LaunchRecord& launch) {
   std::string out = launch_state_word(launch.state());
   if (launch.state() == v1::LAUNCH_STATE_SKIPPED) out += std::string{" ("} + skip_word(launch.skip()) + ")";
   return out;
-}
-
-std::string nominal_local(const v1::LaunchRecord& launch) {
-  const auto seconds = launch.nominal_unix_ms() / 1'000 - (launch.nominal_unix_ms() % 1'000 < 0 ? 1 : 0);
-  return core::format_local(seconds, cctz::fixed_time_zone(cctz::seconds{launch.utc_offset_s()}));
 }
 
 std::string needs_text(const google::protobuf::RepeatedPtrField<v1::AgentNeed>& needs) {

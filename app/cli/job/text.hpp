@@ -1,35 +1,28 @@
 #pragma once
-// Jobs and their launches, as tables for operators and as JSON for programs.
+// Jobs and their launches as tables for operators. As JSON: app/json/job/jobs.hpp.
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "app/cli/screen/table.hpp"
+#include "app/json/job/jobs.hpp"
 #include "app/json/remedies.hpp"
-#include "app/json/writer.hpp"
 #include "messages/job.pb.h"
 
 namespace fairlead::app {
 
 /// `filtered`: only part of the jobs was requested.
 std::string job_list_text(const v1::JobListReply& reply, bool filtered = false);
-std::string job_list_json(const v1::JobListReply& reply);
-
-/// The nominal times of open launches whose tasks are parked, in milliseconds since 1970.
-using parked_launches = std::set<std::int64_t>;
 
 /// `now_unix_ms` separates past from coming times. `can_cancel`: whether the task of
 /// `launch_in_the_way` can be cancelled.
 std::string job_show_text(const v1::JobShowReply& reply, std::int64_t now_unix_ms, const parked_launches& parked = {},
                           bool can_cancel = false);
-std::string job_show_json(const v1::JobShowReply& reply, const parked_launches& parked = {});
 /// The job as a file for `job deploy`, which would create the same job.
 std::string job_show_yaml(const v1::JobShowReply& reply);
 
 std::string job_history_text(const v1::JobHistoryReply& reply);
-std::string job_history_json(const v1::JobHistoryReply& reply);
 
 /// The commands that an operator can use in the job's current state. Empty: nothing needs to be
 /// done.
@@ -41,16 +34,8 @@ std::string launch_in_the_way(const v1::JobRecord& job, const parked_launches& p
 
 // ---- parts of these ----
 
-/// The next launch of a JobSummary or a JobRecord. 0: none. The times of a paused job are skipped.
-template <class Job>
-std::int64_t next_of(const Job& job) {
-  return job.paused() ? 0 : std::int64_t{job.next_unix_ms()};
-}
-
 /// `completed`, `skipped (overlap)`.
 std::string launch_text(const v1::LaunchRecord& launch);
-/// `2026-03-29T03:00:00+02:00`: local time in the job's zone.
-std::string nominal_local(const v1::LaunchRecord& launch);
 /// What an open launch waits for, and its time limit.
 std::string wait_text(const v1::JobSpec& job, const v1::OpenLaunch& launch);
 /// `reports 2 (region=eu), mail 1`.
@@ -60,10 +45,5 @@ text_table launch_table();
 void add_launch_row(text_table& table, const v1::LaunchEntry& entry);
 /// A history entry for a record that has none.
 v1::LaunchEntry entry_of(const v1::LaunchRecord& launch);
-
-/// null for an absent launch.
-void write_launch(json_writer& out, const v1::LaunchRecord& launch);
-void write_text_or_null(json_writer& out, const char* name, const std::string& text);
-void write_labels(json_writer& out, const google::protobuf::RepeatedPtrField<v1::Label>& labels);
 
 }  // namespace fairlead::app

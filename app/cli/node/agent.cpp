@@ -9,6 +9,7 @@
 #include "app/cli/operator_name.hpp"
 #include "app/cli/progress.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/node/agents.hpp"
 
 namespace fairlead::app {
 
@@ -71,12 +72,6 @@ v1::AgentOperateRequest request_of(v1::AgentVerb verb, const operate_words& word
   return out;
 }
 
-std::string drain_json(const std::string& instance, std::uint32_t held, const char* state) {
-  json_writer out;
-  out.begin_object().key("instance").string(instance).key("state").string(state).key("held").number(held);
-  return out.end_object().text() + "\n";
-}
-
 /// Polls until the instance holds no attempts. `limit` zero: no time limit.
 result<drain_view> wait_for_drain(client& to, const cli_context& context, const std::string& instance, std::uint64_t incarnation,
                                   duration limit) {
@@ -131,7 +126,7 @@ void drain(cli_context& context, const operate_words& words) {
   if (!context.json)
     print(context, "Instance " + printable(words.name) + " is draining: it finishes the steps that it holds and gets no new ones.\n");
   if (words.no_wait) {
-    print(context, context.json ? drain_json(words.name, reply->held(), reply->held() == 0 ? "drained" : "draining")
+    print(context, context.json ? agent_drain_json(words.name, reply->held(), reply->held() == 0 ? "drained" : "draining") + "\n"
                                 : "It holds " + std::to_string(reply->held()) + ".\n");
     return;
   }
@@ -141,7 +136,7 @@ void drain(cli_context& context, const operate_words& words) {
     return;
   }
   const bool gone = drained->state == drain_view::end::gone;
-  print(context, context.json ? drain_json(words.name, 0, gone ? "gone" : "drained")
+  print(context, context.json ? agent_drain_json(words.name, 0, gone ? "gone" : "drained") + "\n"
                  : gone       ? "The process of the instance has ended.\n"
                               : "The instance is drained.\n");
 }
@@ -171,10 +166,7 @@ void add_resume(CLI::App& group, cli_context& context) {
   command->callback([&context, words] {
     run_request(
         context, [&](client& to) { return to.agent_operate(request_of(v1::AGENT_VERB_RESUME, *words)); },
-        [&](const v1::AgentOperateReply&) {
-          json_writer out;
-          return out.begin_object().key("instance").string(words->name).key("state").string("resumed").end_object().text();
-        },
+        [&](const v1::AgentOperateReply&) { return agent_resumed_json(words->name); },
         [&](const v1::AgentOperateReply&) { return "Instance " + printable(words->name) + " gets work again.\n"; });
   });
 }
@@ -195,11 +187,7 @@ void add_breaker_verb(CLI::App& group, cli_context& context, const char* name, c
   command->callback([&context, words, verb, open] {
     run_request(
         context, [&](client& to) { return to.agent_operate(request_of(verb, *words)); },
-        [&](const v1::AgentOperateReply& reply) {
-          json_writer out;
-          out.begin_object().key("agent").string(words->name).key("breaker").string(open ? "open" : "closed");
-          return out.key("waiting").number(std::uint64_t{reply.waiting()}).end_object().text();
-        },
+        [&](const v1::AgentOperateReply& reply) { return breaker_json(words->name, open, reply); },
         [&](const v1::AgentOperateReply& reply) { return breaker_reply_text(words->name, open, reply.waiting()); });
   });
 }

@@ -7,7 +7,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/node/alert_text.hpp"
 #include "app/cli/operator_name.hpp"
-#include "app/json/writer.hpp"
+#include "app/json/node/alerts.hpp"
 
 namespace fairlead::app {
 
@@ -60,15 +60,6 @@ result<v1::AlertListReply> fetch(client& from, v1::AlertListRequest request, std
   }
 }
 
-std::string list_json(const v1::AlertListReply& reply) {
-  json_writer out;
-  out.begin_object().key("alerts").begin_array();
-  for (const auto& alert : reply.items()) out.raw(alert_json(alert));
-  out.end_array().key("before");
-  reply.before() == 0 ? out.null() : out.number(std::uint64_t{reply.before()});
-  return out.key("missing").raw(missing_json(reply.missing())).end_object().text();
-}
-
 std::string list_text(const v1::AlertListReply& reply, const list_options& options) {
   auto table = alert_table();
   for (const auto& alert : reply.items()) add_alert_row(table, alert);
@@ -104,7 +95,7 @@ void add_alert_list(CLI::App& group, cli_context& context) {
       return;
     }
     run_request(
-        context, [&](client& to) { return fetch(to, *request, options->limit); }, list_json,
+        context, [&](client& to) { return fetch(to, *request, options->limit); }, alert_list_json,
         [&](const v1::AlertListReply& reply) {
           if (*quiet) return only(reply.items(), [](const auto& alert) { return std::to_string(alert.number()); });
           return list_text(reply, *options);
@@ -162,12 +153,6 @@ void add_ack(CLI::App& group, cli_context& context) {
   command->callback([&context, options] { acknowledge(context, *options); });
 }
 
-std::string release_json(const v1::BrakeReleaseReply& reply) {
-  json_writer out;
-  out.begin_object().key("held").number(std::uint64_t{reply.held()}).end_object();
-  return out.text();
-}
-
 std::string release_text(const v1::BrakeReleaseReply& reply) {
   if (reply.held() == 0) return "The brake on mass undo is released. It held no tasks.\n";
   return "The brake on mass undo is released: " + std::to_string(reply.held()) + (reply.held() == 1 ? " task goes" : " tasks go") +
@@ -186,7 +171,7 @@ void add_release(CLI::App& group, cli_context& context) {
     request.set_who(operator_name(*by));
     request.set_reason(*reason);
     run_request(
-        context, [&](client& to) { return to.release_brake(request); }, release_json, release_text);
+        context, [&](client& to) { return to.release_brake(request); }, brake_release_json, release_text);
   });
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Alerts and the results of acknowledgements, as text and as JSON.
+// Alerts and the results of acknowledgements as text. As JSON: app/json/node/alerts.hpp.
 
 #include <string>
 
@@ -11,11 +11,8 @@ namespace fairlead::app {
 text_table alert_table();
 void add_alert_row(text_table& table, const v1::AlertRecord& alert);
 
-std::string alert_json(const v1::AlertRecord& alert);
 std::string alert_text(const v1::AlertRecord& alert);
 
-/// The result for each number of the request. The reply has one result for each number.
-std::string acknowledged_json(const v1::AlertAckRequest& asked, const v1::AlertAckReply& reply);
 /// The successful results only; the others are printed as errors.
 std::string acknowledged_text(const v1::AlertAckReply& reply);
 

@@ -8,58 +8,15 @@
 #include "app/cli/node/journal_text.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
-#include "app/json/writer.hpp"
+#include "app/json/node/cluster.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {
-
-namespace {
-
-/// As the node that was asked knows it; empty: it does not.
-std::string release_of(const std::string& node, const v1::StatusReply& reply) {
-  if (node == reply.node()) return reply.version();
-  for (const auto& peer : reply.peers())
-    if (peer.node() == node) return peer.version();
-  return {};
-}
-
-void write_replica(json_writer& out, const v1::ReplicaStatus& one, const v1::StatusReply& reply) {
-  out.begin_object().key("node").string(one.node()).key("release").string(release_of(one.node(), reply));
-  out.key("votes").boolean(one.votes());
-  out.key("behind_entries").number(std::uint64_t{one.behind_entries()}).key("behind_bytes").number(std::uint64_t{one.behind_bytes()});
-  out.key("behind_ms").number(std::int64_t{one.behind_ms()}).key("heard_ms_ago").number(std::int64_t{one.heard_ms_ago()});
-  out.key("needs_copy").boolean(one.needs_copy()).key("copied_bytes").number(std::uint64_t{one.copied_bytes()});
-  out.key("copy_bytes")
-      .number(std::uint64_t{one.copy_bytes()})
-      .key("leaves")
-      .boolean(one.leaves())
-      .key("stands_by")
-      .boolean(one.stands_by());
-  out.key("trouble").string(one.trouble()).end_object();
-}
-
-}  // namespace
 
 std::string names_of(const std::vector<std::string>& nodes) {
   std::string out;
   for (const auto& one : nodes) out += (out.empty() ? "" : ", ") + printable(one);
   return out;
-}
-
-void write_comparison(json_writer& out, const v1::ReplicationStatus& of) {
-  if (!of.has_comparison()) {
-    out.null();
-    return;
-  }
-  const auto& what = of.comparison();
-  out.begin_object().key("number").number(std::uint64_t{what.number()}).key("asked_at").moment(what.asked_at_unix_ms());
-  out.key("ended_at").moment(what.ended_at_unix_ms()).key("index").number(std::uint64_t{what.index()});
-  out.key("no_majority").boolean(what.no_majority()).key("nodes").begin_array();
-  for (const auto& one : what.replicas()) {
-    out.begin_object().key("node").string(one.node()).key("answered").boolean(one.answered());
-    out.key("differs").boolean(one.differs()).end_object();
-  }
-  out.end_array().end_object();
 }
 
 std::string comparison_text(const v1::ShardStatus& shard) {
@@ -79,44 +36,6 @@ std::string comparison_text(const v1::ShardStatus& shard) {
              time_text(what.ended_at_unix_ms()) + ".";
   if (!unknown.empty()) out += " Not compared: " + names_of(unknown) + ".";
   return out + "\n" + differ;
-}
-
-std::string cluster_json(const v1::StatusReply& reply) {
-  json_writer out;
-  out.begin_object().key("cluster").string(reply.cluster()).key("node").string(reply.node()).key("shards").begin_array();
-  for (const auto& shard : reply.shards()) {
-    out.begin_object().key("shard").number(std::uint64_t{shard.shard()}).key("node");
-    shard.node().empty() ? out.null() : out.string(shard.node());
-    out.key("up").boolean(shard.up()).key("reason").string(shard.reason()).key("epoch").number(std::uint64_t{shard.epoch()});
-    out.key("aside").string(shard.aside());
-    out.key("journal");
-    if (shard.store().has_journal())
-      write_journal(out, shard.store().journal());
-    else
-      out.null();
-    out.key("replication");
-    if (!shard.has_replication()) {
-      out.null().end_object();
-      continue;
-    }
-    const auto& known = shard.replication();
-    out.begin_object().key("told_by").string(known.node()).key("role").string(known.role()).key("term").number(std::uint64_t{known.term()});
-    out.key("leader");
-    known.leader().empty() ? out.null() : out.string(known.leader());
-    out.key("format").number(std::uint64_t{known.format()}).key("nodes").begin_array();
-    for (const auto& node : known.nodes()) out.string(node);
-    out.end_array().key("may_lose_nodes").number(std::uint64_t{known.may_lose()});
-    out.key("last_index").number(std::uint64_t{known.last_index()}).key("commit_index").number(std::uint64_t{known.commit_index()});
-    out.key("shown_index").number(std::uint64_t{known.shown_index()});
-    out.key("contact_ms_ago").number(std::int64_t{known.contact_ms_ago()});
-    out.key("clock_ahead_ms").number(std::int64_t{known.clock_ahead_ms()}).key("trouble").string(known.trouble());
-    out.key("comparison");
-    write_comparison(out, known);
-    out.key("replicas").begin_array();
-    for (const auto& one : known.others()) write_replica(out, one, reply);
-    out.end_array().end_object().end_object();
-  }
-  return out.end_array().end_object().text();
 }
 
 namespace {

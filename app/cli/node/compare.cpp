@@ -11,6 +11,7 @@
 #include "app/cli/node/cluster.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/node/cluster.hpp"
 #include "app/json/writer.hpp"
 #include "messages/time.hpp"
 

@@ -3,12 +3,9 @@
 
 #include <string>
 
-#include "app/json/writer.hpp"
 #include "messages/status.pb.h"
 
 namespace fairlead::app {
-
-void write_journal(json_writer& out, const v1::JournalStatus& journal);
 
 /// `9 of at most 16 files of 64.0 MiB in use, the oldest for shard 3`; while few files are in use `2 files of 64.0 MiB in use`.
 std::string journal_files_text(const v1::JournalStatus& journal);

@@ -1,83 +1,18 @@
 #include <algorithm>
 
 #include "actors/core/store_room.hpp"
-#include "actors/core/task/task.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/node/agent_text.hpp"
 #include "app/cli/node/journal_text.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
-#include "app/json/writer.hpp"
+#include "app/json/node/cluster.hpp"
 #include "app/metrics/node_figures.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {
 
 namespace {
-
-const std::string& receiver(const v1::ReplyAddressRecord& of) {
-  return of.address().webhook().empty() ? of.address().client() : of.address().webhook();
-}
-
-std::string status_json(const v1::StatusReply& reply) {
-  json_writer out;
-  out.begin_object().key("node").string(reply.node()).key("version").string(reply.version());
-  out.key("started_at").moment(reply.started_at_unix_ms()).key("epoch").number(std::uint64_t{reply.epoch()});
-  const auto& counts = reply.counts();
-  out.key("counts").begin_object();
-  for (const auto& one : task_states) out.key(core::state_word(one.state)).number(one.count(counts));
-  out.key("parked").number(std::uint64_t{counts.parked()});
-  out.key("archived").number(std::uint64_t{counts.archived()}).key("paused").number(std::uint64_t{counts.paused()}).end_object();
-  out.key("alerts").begin_object().key("unresolved").number(std::uint64_t{counts.unresolved_alerts()}).end_object();
-  out.key("jobs").begin_object().key("all").number(std::uint64_t{counts.jobs()}).key("paused").number(std::uint64_t{counts.jobs_paused()});
-  out.key("launches").number(std::uint64_t{counts.launches()}).key("skipped").number(std::uint64_t{counts.launches_skipped()});
-  out.key("in_flight").number(std::uint64_t{counts.launches_in_flight()});
-  out.key("waiting_for_room").number(std::uint64_t{counts.launches_waiting_room()});
-  out.key("waiting_for_agents").number(std::uint64_t{counts.launches_waiting_agents()}).end_object();
-  out.key("undo_brake").begin_object().key("since").moment(counts.undo_brake_since_unix_ms());
-  out.key("held").number(std::uint64_t{counts.undo_held()}).end_object();
-  out.key("agents").begin_array();
-  for (const auto& agent : reply.agents()) write_agent(out, agent);
-  out.end_array().key("services").begin_array();
-  for (const auto& service : reply.services()) write_service(out, service);
-  out.end_array();
-  const auto& store = reply.store();
-  out.key("store").begin_object().key("path").string(store.path()).key("used_bytes").number(std::uint64_t{store.used_bytes()});
-  out.key("reserved_bytes").number(std::uint64_t{store.reserved_bytes()});
-  out.key("max_bytes").number(std::uint64_t{store.max_bytes()}).key("sequence").number(std::uint64_t{store.sequence()});
-  out.key("commits").number(std::uint64_t{store.commits()});
-  out.key("unapplied_bytes").number(std::uint64_t{store.unapplied_bytes()});
-  out.key("shard_time_ahead_ms").number(std::int64_t{store.shard_time_ahead_ms()}).end_object();
-  out.key("journal");
-  write_journal(out, store.journal());
-  out.key("oldest_due").moment(reply.oldest_due_unix_ms()).key("resumed_tasks").number(std::uint64_t{reply.resumed_tasks()});
-  out.key("resuming").boolean(reply.resuming());
-  out.key("stalest_task").string(reply.stalest_task()).key("stalest_since").moment(reply.stalest_since_unix_ms());
-  out.key("replies").begin_object().key("waiting").number(std::uint64_t{counts.outbox_events()}).key("failing").begin_array();
-  for (const auto& one : reply.replies_failing()) {
-    out.begin_object().key("receiver").string(receiver(one)).key("since").moment(one.failing_since_unix_ms());
-    out.key("failures").number(one.failures()).key("why").string(one.last_failure()).end_object();
-  }
-  out.end_array().end_object();
-  out.key("cluster").string(reply.cluster()).key("incarnation").number(std::uint64_t{reply.incarnation()});
-  out.key("draining").boolean(reply.draining()).key("refused_messages").number(std::uint64_t{reply.refused_messages()});
-  out.key("shards").begin_array();
-  for (const auto& one : reply.shards()) {
-    out.begin_object().key("shard").number(std::uint64_t{one.shard()}).key("node").string(one.node()).key("here").boolean(one.here());
-    out.key("up").boolean(one.up()).key("reason").string(one.reason()).key("epoch").number(std::uint64_t{one.epoch()});
-    out.key("running").number(std::uint64_t{one.counts().running()}).key("parked").number(std::uint64_t{one.counts().parked()});
-    out.key("used_bytes").number(std::uint64_t{one.store().used_bytes()});
-    out.key("reserved_bytes").number(std::uint64_t{one.store().reserved_bytes()}).end_object();
-  }
-  out.end_array().key("peers").begin_array();
-  for (const auto& one : reply.peers()) {
-    out.begin_object().key("node").string(one.node()).key("address").string(one.address()).key("connected").boolean(one.connected());
-    out.key("refused").boolean(one.refused()).key("reason").string(one.reason()).key("since").moment(one.since_unix_ms());
-    out.key("version").string(one.version()).end_object();
-  }
-  out.end_array().end_object();
-  return out.text();
-}
 
 /// Empty if there are no jobs and no open launches of deleted jobs.
 std::string jobs_text(const v1::ShardState& counts) {
@@ -167,8 +102,8 @@ std::string status_text(const v1::StatusReply& reply) {
            "; fairlead brake release undoes them\n";
   out += jobs_text(counts);
   for (const auto& one : reply.replies_failing())
-    out += "replies  " + printable(receiver(one)) + " has not accepted its events since " + time_text(one.failing_since_unix_ms()) + ": " +
-           printable(shortened(one.last_failure(), 80)) + "\n";
+    out += "replies  " + printable(reply_receiver(one)) + " has not accepted its events since " + time_text(one.failing_since_unix_ms()) +
+           ": " + printable(shortened(one.last_failure(), 80)) + "\n";
   text_table tasks{{{"PENDING", align::right},
                     {"RUNNING", align::right},
                     {"COMPLETED", align::right},

@@ -5,11 +5,15 @@
 #include "actors/core/workflow/advice.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/node/workflow_show.hpp"
+#include "app/cli/operator_name.hpp"
 #include "app/cli/problems.hpp"
 #include "app/cli/screen/screen.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/config/config.hpp"
 #include "app/expressions/workflow_expressions.hpp"
 #include "app/files/workflow_file.hpp"
+#include "app/json/node/workflows.hpp"
+#include "app/json/writer.hpp"
 
 namespace fairlead::app {
 
@@ -170,10 +174,7 @@ void delete_workflow(cli_context& context, const std::string& name, const std::s
   request.set_who(operator_name(by));
   run_request(
       context, [&](client& to) { return to.delete_workflow(request); },
-      [&](const v1::WorkflowDeleteReply&) {
-        json_writer out;
-        return out.begin_object().key("deleted").string(name).end_object().text();
-      },
+      [&](const v1::WorkflowDeleteReply&) { return workflow_deleted_json(name); },
       [&](const v1::WorkflowDeleteReply&) {
         return "Workflow " + printable(name) + " is deleted. Its tasks go on by the versions that they began with.\n";
       });

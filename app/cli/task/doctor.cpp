@@ -6,8 +6,8 @@
 #include "app/cli/screen/table.hpp"
 #include "app/cli/task/operate.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/node/doctor.hpp"
 #include "app/json/writer.hpp"
-#include "messages/lineage.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {
@@ -16,37 +16,6 @@ namespace {
 
 /// The doctor checks every live task, which is slow with millions of tasks.
 constexpr std::chrono::seconds doctor_patience{120};
-
-void add_effects(const v1::DoctorReply& reply, json_writer& out) {
-  out.key("effects").begin_array();
-  for (const auto& one : reply.effects()) {
-    out.begin_object().key("task").string(one.task_id()).key("step").string(one.step());
-    out.key("direction")
-        .string(direction_word(one.direction()))
-        .key("instance")
-        .string(one.instance())
-        .key("attempt")
-        .number(one.attempt());
-    out.key("key").string(one.idempotency_key()).key("heard_at").moment(one.heard_at_unix_ms());
-    out.key("lineage").string(to_text(one.lineage())).end_object();
-  }
-  out.end_array().key("effects_dropped").number(std::uint64_t{reply.effects_dropped()});
-}
-
-std::string report_json(const v1::DoctorReply& reply) {
-  json_writer out;
-  out.begin_object().key("looked_at").number(std::uint64_t{reply.looked_at()}).key("found").number(std::uint64_t{reply.found()});
-  out.key("findings").begin_array();
-  for (const auto& finding : reply.findings()) {
-    out.begin_object().key("task").string(finding.task_id()).key("task_number").number(std::uint64_t{finding.task_number()});
-    out.key("sentence").string(finding.sentence()).key("repaired").boolean(finding.repaired()).end_object();
-  }
-  out.end_array().key("stalest_task");
-  reply.stalest_task().empty() ? out.null() : out.string(reply.stalest_task());
-  out.key("stalest_since").moment(reply.stalest_since_unix_ms());
-  add_effects(reply, out);
-  return out.end_object().text() + "\n";
-}
 
 /// The number of forgotten effects: the listed effects, and those that the list had no room for.
 std::uint64_t count_of(const v1::DoctorReply& reply) { return static_cast<std::uint64_t>(reply.effects_size()) + reply.effects_dropped(); }
@@ -161,7 +130,7 @@ void add_task_doctor(CLI::App& group, cli_context& context) {
       context.code = fail(reply.failure());
       return;
     }
-    print(context, context.json ? report_json(*reply) : report_text(*reply, to_unix_ms(system_clock{}.now())));
+    print(context, context.json ? doctor_json(*reply) + "\n" : report_text(*reply, to_unix_ms(system_clock{}.now())));
     if (context.code == exit_ok && (reply->found() != 0 || !reply->effects().empty())) context.code = exit_failed;
   });
 }

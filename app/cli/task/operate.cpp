@@ -3,14 +3,13 @@
 #include <memory>
 
 #include "actors/core/request_limits.hpp"
-#include "actors/core/task/task.hpp"
 #include "app/cli/json_argument.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/screen/confirm.hpp"
 #include "app/cli/screen/table.hpp"
-#include "app/cli/task_verbs.hpp"
 #include "app/cli/words.hpp"
-#include "app/json/writer.hpp"
+#include "app/json/node/operations.hpp"
+#include "app/json/node/task_verbs.hpp"
 #include "messages/ids.hpp"
 
 namespace fairlead::app {
@@ -94,15 +93,6 @@ result<operation> read_operation(const operate_options& options) {
 
 namespace {
 
-std::string done_json(const v1::OperateResult& result) {
-  json_writer out;
-  out.begin_object().key("id").string(result.id()).key("state").string(core::state_word(result.state()));
-  out.key("parked").boolean(result.parked()).key("paused").boolean(result.paused()).key("reason").string(result.reason());
-  out.key("notice");
-  result.notice().empty() ? out.null() : out.string(result.notice());
-  return out.end_object().text() + "\n";
-}
-
 std::string done_text(const v1::OperateResult& result, v1::OperatorVerb verb) {
   if (verb == v1::OPERATOR_VERB_DELETE) return "Done: the record of task " + printable(result.id()) + " is deleted.\n";
   auto out = "Done: task " + printable(result.id()) + " is " + task_state_text(result.state(), result.parked(), result.paused());
@@ -122,7 +112,7 @@ int operate_on_one(cli_context& context, const operate_options& options, const o
   if (!reply) return fail(reply.failure());
   const auto& result = reply->results(0);
   if (result.error().code() != v1::ERROR_CODE_OK) return fail(error::from_proto(result.error()));
-  print(context, context.json ? done_json(result) : done_text(result, what.action.verb()));
+  print(context, context.json ? operated_json(result) + "\n" : done_text(result, what.action.verb()));
   return context.code;
 }
 

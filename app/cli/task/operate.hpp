@@ -1,5 +1,5 @@
 #pragma once
-// What an operator does to tasks (the verbs of task_verbs.hpp), to one task or to all tasks of a filter.
+// What an operator does to tasks (the verbs of app/json/node/task_verbs.hpp), to one task or to all tasks of a filter.
 
 #include <cstdint>
 #include <map>

@@ -11,7 +11,7 @@
 #include "app/cli/screen/table.hpp"
 #include "app/console/commands.hpp"
 #include "app/console/views/views.hpp"
-#include "app/json/writer.hpp"
+#include "app/json/node/operations.hpp"
 
 namespace fairlead::app {
 
@@ -88,13 +88,7 @@ void add_node_verb(CLI::App& group, cli_context& context, const char* name, cons
           if (drain && done) needed = needed_by(to, name_of(*done, *words));
           return done;
         },
-        [&](const v1::NodeOperateReply& reply) {
-          json_writer out;
-          out.begin_object().key("node").string(name_of(reply, *words)).key("state").string(drain ? "draining" : "resumed");
-          out.key("held").number(reply.held()).key("leads").number(reply.leads()).key("needed_by").begin_array();
-          for (const auto shard : needed) out.number(std::uint64_t{shard});
-          return out.end_array().end_object().text();
-        },
+        [&](const v1::NodeOperateReply& reply) { return node_drained_json(name_of(reply, *words), drain, reply, needed); },
         [&](const v1::NodeOperateReply& reply) {
           const auto node = printable(name_of(reply, *words));
           if (!drain) return "The agents of node " + node + " get steps again.\n";
@@ -108,25 +102,6 @@ void add_node_verb(CLI::App& group, cli_context& context, const char* name, cons
           return out;
         });
   });
-}
-
-std::string reload_json(const v1::NodeOperateReply& reply, const node_words& words) {
-  const auto& read = reply.reload();
-  json_writer out;
-  const auto list = [&out](const char* key, const auto& names) {
-    out.key(key).begin_array();
-    for (const auto& name : names) out.string(name);
-    out.end_array();
-  };
-  out.begin_object().key("node").string(name_of(reply, words)).key("file").string(read.file());
-  out.key("agents").begin_object();
-  list("added", read.added());
-  list("changed", read.changed());
-  list("removed", read.removed());
-  out.end_object();
-  list("applied", read.applied());
-  list("needs_restart", read.kept());
-  return out.end_object().text();
 }
 
 std::string reload_text(const v1::NodeOperateReply& reply, const node_words& words) {
@@ -154,7 +129,7 @@ void add_reload(CLI::App& group, cli_context& context) {
   command->callback([&context, words] {
     run_request(
         context, [&](client& to) { return operate(to, v1::NODE_VERB_RELOAD, *words); },
-        [&](const v1::NodeOperateReply& reply) { return reload_json(reply, *words); },
+        [&](const v1::NodeOperateReply& reply) { return node_reloaded_json(name_of(reply, *words), reply); },
         [&](const v1::NodeOperateReply& reply) { return reload_text(reply, *words); });
   });
 }
@@ -170,11 +145,7 @@ void add_level(CLI::App& group, cli_context& context, const char* name) {
   command->callback([&context, words] {
     run_request(
         context, [&](client& to) { return operate(to, v1::NODE_VERB_LOG_LEVEL, *words); },
-        [&](const v1::NodeOperateReply& reply) {
-          json_writer out;
-          out.begin_object().key("node").string(name_of(reply, *words)).key("log_level").string(words->level);
-          return out.key("before").string(reply.before()).end_object().text();
-        },
+        [&](const v1::NodeOperateReply& reply) { return node_level_json(name_of(reply, *words), words->level, reply); },
         [&](const v1::NodeOperateReply& reply) {
           return "Node " + printable(name_of(reply, *words)) + " logs from " + words->level + " on; until now it was " +
                  printable(reply.before()) + ".\n";
@@ -196,13 +167,7 @@ void add_forget(CLI::App& group, cli_context& context) {
           request.set_forgotten(words->node);
           return to.operate_node(request);
         },
-        [&](const v1::NodeOperateReply& reply) {
-          json_writer out;
-          out.begin_object().key("node").string(words->node).key("state").string(reply.known() ? "forgotten" : "unknown");
-          out.key("asked").begin_array();
-          for (const auto& node : reply.nodes()) out.string(node);
-          return out.end_array().end_object().text();
-        },
+        [&](const v1::NodeOperateReply& reply) { return node_forgotten_json(words->node, reply); },
         [&](const v1::NodeOperateReply& reply) {
           std::string asked;
           for (const auto& node : reply.nodes()) asked += (asked.empty() ? "" : ", ") + printable(node);

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "app/cli/node/agent_text.hpp"
 #include "app/cli/task/text.hpp"
 #include "app/console/commands.hpp"
 #include "app/console/views/views.hpp"
+#include "app/json/node/agents.hpp"
 
 namespace fairlead::app {
 

@@ -12,6 +12,7 @@
 #include "app/cli/node/agent_text.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/node/agents.hpp"
 #include "app/json/writer.hpp"
 #include "messages/time.hpp"
 

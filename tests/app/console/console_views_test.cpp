@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/cli/node/agent_text.hpp"
 #include "app/console/views/views.hpp"
+#include "app/json/node/agents.hpp"
 
 namespace fairlead::app {
 namespace {

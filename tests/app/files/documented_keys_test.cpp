@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "actors/system/time_zones.hpp"
-#include "app/cli/job/text.hpp"
 #include "app/files/job_file.hpp"
 #include "app/files/workflow_file.hpp"
+#include "app/json/job/jobs.hpp"
 #include "tests/app/documented.hpp"
 #include "tests/app/problems.hpp"
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/job/text.hpp"
+#include "app/json/job/jobs.hpp"
 #include "tests/app/cli/job/job_times.hpp"
 
 namespace fairlead::app {

@@ -9,6 +9,8 @@
 #include "app/cli/job/operate.hpp"
 #include "app/cli/job/text.hpp"
 #include "app/files/job_words.hpp"
+#include "app/json/job/jobs.hpp"
+#include "app/json/job/operations.hpp"
 #include "messages/error.hpp"
 #include "tests/app/cli/job/job_times.hpp"
 
@@ -335,7 +337,7 @@ TEST(cli_job, tells_of_each_job_that_was_applied) {
             "  warning: its workflow is not deployed\n"
             "Job b is changed; no next launch is planned.\n"
             "Job c is not changed; no next launch is planned.\n");
-  const auto read = nlohmann::json::parse(applied_json(done))["jobs"];
+  const auto read = nlohmann::json::parse(job_applied_json(done))["jobs"];
   ASSERT_EQ(read.size(), 4U);
   EXPECT_TRUE(read[0]["created"]);
   EXPECT_EQ(read[0]["code"], "ok");
@@ -358,7 +360,7 @@ TEST(cli_job, tells_what_an_operator_s_words_have_done) {
   results[0].set_state(v1::LAUNCH_STATE_SKIPPED);
   results[0].set_sentence("skipped: an earlier launch is open");
   EXPECT_EQ(operated_text(action, results), "Job a, launch a@2026-03-29T01:00:00.250Z: skipped: an earlier launch is open.\n");
-  const auto read = nlohmann::json::parse(operated_json(results))["results"];
+  const auto read = nlohmann::json::parse(job_operated_json(results))["results"];
   EXPECT_EQ(read[0]["state"], "skipped");
   EXPECT_EQ(read[1]["code"], "not_found");
   action.set_verb(v1::JOB_VERB_REWIND);

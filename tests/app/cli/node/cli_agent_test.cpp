@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/node/agent_text.hpp"
+#include "app/json/node/agents.hpp"
 #include "tests/app/order_task.hpp"
 
 namespace fairlead::app {

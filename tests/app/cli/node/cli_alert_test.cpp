@@ -7,6 +7,7 @@
 #include "actors/core/alert_words.hpp"
 #include "app/cli/node/alert_text.hpp"
 #include "app/cli/operator_name.hpp"
+#include "app/json/node/alerts.hpp"
 #include "messages/error.hpp"
 
 namespace fairlead::app {

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/json/node/cluster.hpp"
+
 namespace fairlead::app {
 namespace {
 

@@ -1,9 +1,8 @@
-// Jobs and their launches as JSON.
+#include "app/json/job/jobs.hpp"
 
+#include "actors/core/cron/next.hpp"
 #include "actors/core/job/job.hpp"
 #include "actors/core/task/task.hpp"
-#include "app/cli/job/text.hpp"
-#include "app/files/job_file.hpp"
 #include "app/files/job_words.hpp"
 
 namespace fairlead::app {
@@ -20,29 +19,28 @@ void write_launch_fields(json_writer& out, const v1::LaunchRecord& launch) {
   out.key("time_zone").string(launch.zone().empty() ? "UTC" : launch.zone());
   out.key("state").string(launch_state_word(launch.state()));
   const bool skipped = launch.state() == v1::LAUNCH_STATE_SKIPPED;
-  write_text_or_null(out, "skip", skipped ? skip_word(launch.skip()) : "");
-  write_text_or_null(out, "reason", launch.reason());
-  write_text_or_null(out, "waits_for", launch.state() == v1::LAUNCH_STATE_WAITING ? wait_word(launch.waits_for()) : "");
+  out.key("skip").text_or_null(skipped ? skip_word(launch.skip()) : "");
+  out.key("reason").text_or_null(launch.reason());
+  out.key("waits_for").text_or_null(launch.state() == v1::LAUNCH_STATE_WAITING ? wait_word(launch.waits_for()) : "");
   out.key("trigger").string(trigger_word(launch.trigger()));
-  write_text_or_null(out, "by", launch.who());
-  write_text_or_null(out, "asked_because", launch.asked_because());
+  out.key("by").text_or_null(launch.who());
+  out.key("asked_because").text_or_null(launch.asked_because());
   out.key("recorded_at").moment(launch.recorded_at_unix_ms()).key("started_at").moment(launch.started_at_unix_ms());
   out.key("ended_at").moment(launch.ended_at_unix_ms());
   const bool run = launch.last_nominal_unix_ms() != 0;
   out.key("last_nominal").moment(launch.last_nominal_unix_ms()).key("count").number(std::uint64_t{run ? launch.count() : 1});
-  write_text_or_null(out, "skipped_before",
-                     launch.skipped_before() == v1::SKIP_REASON_UNSPECIFIED ? "" : skip_word(launch.skipped_before()));
+  out.key("skipped_before").text_or_null(launch.skipped_before() == v1::SKIP_REASON_UNSPECIFIED ? "" : skip_word(launch.skipped_before()));
 }
 
 void write_open(json_writer& out, const v1::JobSpec& job, const v1::OpenLaunch& open, bool parked) {
   out.begin_object().key("id").string(core::launch_id(job.name(), open.nominal_unix_ms())).key("nominal").moment(open.nominal_unix_ms());
   const bool waits = open.state() == v1::LAUNCH_STATE_WAITING;
   out.key("state").string(launch_state_word(open.state()));
-  write_text_or_null(out, "waits_for", waits ? wait_word(open.waits_for()) : "");
+  out.key("waits_for").text_or_null(waits ? wait_word(open.waits_for()) : "");
   out.key("start_at").moment(open.start_at_unix_ms()).key("start_by").moment(open.start_by_unix_ms());
   out.key("trigger").string(trigger_word(open.trigger()));
-  write_text_or_null(out, "by", open.who());
-  write_text_or_null(out, "asked_because", open.asked_because());
+  out.key("by").text_or_null(open.who());
+  out.key("asked_because").text_or_null(open.asked_because());
   out.key("cancelling").boolean(open.cancelling()).key("parked").boolean(parked).end_object();
 }
 
@@ -74,15 +72,9 @@ void write_spec(json_writer& out, const v1::JobSpec& job) {
 
 }  // namespace
 
-void write_text_or_null(json_writer& out, const char* name, const std::string& text) {
-  out.key(name);
-  text.empty() ? out.null() : out.string(text);
-}
-
-void write_labels(json_writer& out, const google::protobuf::RepeatedPtrField<v1::Label>& labels) {
-  out.key("labels").begin_object();
-  for (const auto& label : labels) out.key(label.key()).string(label.value());
-  out.end_object();
+std::string nominal_local(const v1::LaunchRecord& launch) {
+  const auto seconds = launch.nominal_unix_ms() / 1'000 - (launch.nominal_unix_ms() % 1'000 < 0 ? 1 : 0);
+  return core::format_local(seconds, cctz::fixed_time_zone(cctz::seconds{launch.utc_offset_s()}));
 }
 
 void write_launch(json_writer& out, const v1::LaunchRecord& launch) {
@@ -118,7 +110,7 @@ std::string job_list_json(const v1::JobListReply& reply) {
     out.end_object();
   }
   out.end_array();
-  write_text_or_null(out, "after", reply.after());
+  out.key("after").text_or_null(reply.after());
   return out.key("missing").raw(missing_json(reply.missing())).end_object().text();
 }
 
@@ -128,7 +120,7 @@ std::string job_history_json(const v1::JobHistoryReply& reply) {
   for (const auto& entry : reply.items()) {
     out.begin_object().key("id").string(entry.id());
     write_launch_fields(out, entry.launch());
-    write_text_or_null(out, "task_state", entry.task_state() == v1::TASK_STATE_UNSPECIFIED ? "" : core::state_word(entry.task_state()));
+    out.key("task_state").text_or_null(entry.task_state() == v1::TASK_STATE_UNSPECIFIED ? "" : core::state_word(entry.task_state()));
     out.key("parked").boolean(entry.parked()).end_object();
   }
   return out.end_array().key("before").moment(reply.before_unix_ms()).end_object().text();
@@ -140,8 +132,8 @@ std::string job_show_json(const v1::JobShowReply& reply, const parked_launches& 
   out.begin_object().key("job").string(job.spec().name());
   write_spec(out, job.spec());
   out.key("paused").boolean(job.paused());
-  write_text_or_null(out, "paused_by", job.paused_by());
-  write_text_or_null(out, "paused_reason", job.paused_reason());
+  out.key("paused_by").text_or_null(job.paused_by());
+  out.key("paused_reason").text_or_null(job.paused_reason());
   out.key("paused_since").moment(job.paused_since_unix_ms()).key("revision").number(std::uint32_t{job.revision()});
   out.key("created_at").moment(job.created_at_unix_ms()).key("changed_at").moment(job.changed_at_unix_ms());
   out.key("changed_by").string(job.changed_by()).key("mark").moment(job.mark_unix_ms()).key("next").moment(next_of(job));
@@ -172,13 +164,6 @@ std::string job_show_json(const v1::JobShowReply& reply, const parked_launches& 
     write_launch(out, launch);
   }
   return out.end_array().end_object().text();
-}
-
-std::string job_show_yaml(const v1::JobShowReply& reply) {
-  auto spec = reply.job().spec();
-  spec.clear_paused();
-  if (reply.job().paused()) spec.set_paused(true);
-  return job_yaml(spec);
 }
 
 }  // namespace fairlead::app

@@ -1,0 +1,116 @@
+#include "app/json/node/workflows.hpp"
+
+#include <cstdio>
+
+#include "app/json/words.hpp"
+#include "store/content_hash.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+void write_backoff(json_writer& out, const v1::Backoff& backoff) {
+  out.key("backoff").begin_object().key("first_ms").number(std::int64_t{backoff.first_ms()});
+  out.key("factor").raw(factor_text(backoff.factor())).key("max_ms").number(std::int64_t{backoff.max_ms()}).end_object();
+}
+
+/// `attempts` 0: as many as `retry_for` allows; `retry_for_ms` null: the time has no limit.
+template <class Definition>
+void write_patience(json_writer& out, const Definition& of) {
+  out.key("attempts").number(of.attempts()).key("retry_for_ms");
+  of.retry_for_ms() == 0 ? out.null() : out.number(std::int64_t{of.retry_for_ms()});
+}
+
+/// null: the step has no undo entry.
+void write_undo(json_writer& out, const v1::StepDefinition& step) {
+  out.key("undo");
+  if (!step.has_undo()) {
+    out.null();
+    return;
+  }
+  const auto& undo = step.undo();
+  out.begin_object().key("none").boolean(undo.none());
+  if (!undo.none()) {
+    out.key("call").string(undo.call()).key("with").raw(undo.with_json());
+    out.key("timeout_ms").number(std::int64_t{undo.timeout_ms()});
+    write_patience(out, undo);
+    write_backoff(out, undo.backoff());
+  }
+  out.end_object();
+}
+
+void write_step(json_writer& out, const v1::StepDefinition& step) {
+  out.begin_object().key("name").string(step.name()).key("needs").begin_array();
+  for (const auto& need : step.needs()) out.string(need);
+  out.end_array().key("agent").string(step.agent()).key("call").string(step.call()).key("with").raw(step.with_json());
+  out.key("timeout_ms").number(std::int64_t{step.timeout_ms()});
+  write_patience(out, step);
+  write_backoff(out, step.backoff());
+  out.key("on_failure");
+  step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? out.null() : out.string(on_failure_word(step.on_failure()));
+  out.key("cool_off_ms").number(std::int64_t{step.cool_off_ms()});
+  out.key("in_doubt").string(in_doubt_word(step.in_doubt()));
+  out.key("heartbeat_ms").number(std::int64_t{step.heartbeat_ms()});
+  write_labels(out, step.labels());
+  out.key("input_type").text_or_null(step.input_type());
+  out.key("output_type").text_or_null(step.output_type());
+  write_undo(out, step);
+  out.key("pivot").boolean(step.pivot()).end_object();
+}
+
+}  // namespace
+
+std::string factor_text(double factor) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", factor);
+  return text;
+}
+
+void write_deployed(json_writer& out, const std::string& name, const v1::DeployReply& reply) {
+  out.begin_object()
+      .key("workflow")
+      .string(name)
+      .key("content_hash")
+      .string(store::to_hex(reply.content_hash()))
+      .key("created")
+      .boolean(reply.created());
+  out.key("warnings").begin_array();
+  for (const auto& warning : reply.warnings()) out.string(warning);
+  out.end_array().end_object();
+}
+
+std::string workflow_list_json(const v1::WorkflowListReply& reply) {
+  json_writer out;
+  out.begin_object().key("workflows").begin_array();
+  for (const auto& one : reply.items()) {
+    out.begin_object().key("name").string(one.name()).key("content_hash").string(store::to_hex(one.content_hash()));
+    out.key("deployed_at")
+        .moment(one.deployed_at_unix_ms())
+        .key("steps")
+        .number(one.steps())
+        .key("versions")
+        .number(one.versions())
+        .end_object();
+  }
+  return out.end_array().end_object().text();
+}
+
+std::string workflow_show_json(const v1::WorkflowShowReply& reply) {
+  const auto& workflow = reply.workflow();
+  json_writer out;
+  out.begin_object().key("name").string(workflow.definition().name()).key("content_hash").string(store::to_hex(workflow.content_hash()));
+  out.key("deployed_at").moment(workflow.deployed_at_unix_ms()).key("timeout_ms").number(std::int64_t{workflow.definition().timeout_ms()});
+  out.key("on_failure").string(on_failure_word(workflow.definition().on_failure()));
+  out.key("cool_off_ms").number(std::int64_t{workflow.definition().cool_off_ms()}).key("keep_days");
+  workflow.definition().keep_days() == 0 ? out.null() : out.number(workflow.definition().keep_days());
+  out.key("steps").begin_array();
+  for (const auto& step : workflow.definition().steps()) write_step(out, step);
+  return out.end_array().key("source").string(workflow.source()).end_object().text();
+}
+
+std::string workflow_deleted_json(const std::string& name) {
+  json_writer out;
+  return out.begin_object().key("deleted").string(name).end_object().text();
+}
+
+}  // namespace fairlead::app
