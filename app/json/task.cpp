@@ -183,4 +183,30 @@ std::string task_history_json(const v1::TaskShowReply& reply) {
   return out.end_object().text();
 }
 
+std::string path_of(const v1::WatchReply& reply, const v1::HistoryEvent& event) {
+  const auto index = static_cast<int>(event.step());
+  return index > 0 && index <= reply.step_paths_size() ? reply.step_paths(index - 1) : std::string{};
+}
+
+std::string end_json(const v1::WatchReply& reply) {
+  json_writer out;
+  out.begin_object()
+      .key("state")
+      .string(core::state_word(reply.state()))
+      .key("parked")
+      .boolean(reply.parked())
+      .key("reason")
+      .string(reply.reason());
+  return out.end_object().text();
+}
+
+std::string progress_json(const v1::StepProgress& one) {
+  json_writer out;
+  out.begin_object().key("event").string("step_progress").key("step").string(one.step());
+  out.key("direction").string(direction_word(one.progress().direction())).key("attempt").number(one.progress().attempt());
+  out.key("at").moment(one.progress().at_unix_ms()).key("percent");
+  one.progress().has_percent() ? out.number(one.progress().percent()) : out.null();
+  return out.key("note").string(one.progress().note()).end_object().text();
+}
+
 }  // namespace fairlead::app

@@ -23,4 +23,10 @@ std::string task_history_json(const v1::TaskShowReply& reply);
 /// `step`: the path of the step; empty: the event concerns the task itself.
 std::string event_json(const v1::HistoryEvent& event, const std::string& step);
 
+/// The path of the step that the event is about; empty: the task itself.
+std::string path_of(const v1::WatchReply& reply, const v1::HistoryEvent& event);
+std::string progress_json(const v1::StepProgress& one);
+/// The state in which a watched task is.
+std::string end_json(const v1::WatchReply& reply);
+
 }  // namespace fairlead::app

@@ -44,32 +44,6 @@ const char* state_after(const v1::HistoryEvent& event, bool drains) {
   }
 }
 
-std::string path_of(const v1::WatchReply& reply, const v1::HistoryEvent& event) {
-  const auto index = static_cast<int>(event.step());
-  return index > 0 && index <= reply.step_paths_size() ? reply.step_paths(index - 1) : std::string{};
-}
-
-std::string end_json(const v1::WatchReply& reply) {
-  json_writer out;
-  out.begin_object()
-      .key("state")
-      .string(core::state_word(reply.state()))
-      .key("parked")
-      .boolean(reply.parked())
-      .key("reason")
-      .string(reply.reason());
-  return out.end_object().text() + "\n";
-}
-
-std::string progress_json(const v1::StepProgress& one) {
-  json_writer out;
-  out.begin_object().key("event").string("step_progress").key("step").string(one.step());
-  out.key("direction").string(direction_word(one.progress().direction())).key("attempt").number(one.progress().attempt());
-  out.key("at").moment(one.progress().at_unix_ms()).key("percent");
-  one.progress().has_percent() ? out.number(one.progress().percent()) : out.null();
-  return out.key("note").string(one.progress().note()).end_object().text() + "\n";
-}
-
 /// The step does not change by itself, and no operator needs to look at it.
 bool at_rest(const std::string& state) { return state == "pending" || state == "completed" || state == "undone" || state == "skipped"; }
 
@@ -225,7 +199,7 @@ void watch_task(cli_context& context, const std::string& id) {
     if (context.json) {
       std::string lines;
       for (const auto& event : reply.events()) lines += event_json(event, path_of(reply, event)) + "\n";
-      for (const auto& one : view.news()) lines += progress_json(one);
+      for (const auto& one : view.news()) lines += progress_json(one) + "\n";
       print(context, lines);
     } else if (redraw) {
       // One row below the table is for the cursor: rows that have scrolled away cannot be
@@ -243,7 +217,7 @@ void watch_task(cli_context& context, const std::string& id) {
       print(context, view.lines(reply));
     }
     if (reply.parked() || has_ended(reply.state()))
-      print(context, context.json ? end_json(reply) : end_text(id, reply.state(), reply.parked(), reply.reason()));
+      print(context, context.json ? end_json(reply) + "\n" : end_text(id, reply.state(), reply.parked(), reply.reason()));
     completed = reply.state() == v1::TASK_STATE_COMPLETED && !reply.parked();
     return context.code == exit_ok;
   };

@@ -11,6 +11,7 @@
 #include "app/cli/screen/table.hpp"
 #include "app/console/commands.hpp"
 #include "app/console/views/views.hpp"
+#include "app/json/node/nodes.hpp"
 #include "app/json/node/operations.hpp"
 
 namespace fairlead::app {

@@ -7,6 +7,7 @@
 #include "app/console/commands.hpp"
 #include "app/console/views/views.hpp"
 #include "app/json/node/agents.hpp"
+#include "app/json/node/nodes.hpp"
 
 namespace fairlead::app {
 

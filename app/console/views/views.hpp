@@ -12,13 +12,8 @@ namespace fairlead::app {
 
 /// The connected node and its peers, connected or not.
 std::string nodes_text(const v1::StatusReply& reply);
-std::string nodes_json(const v1::StatusReply& reply);
-/// Whether a node of this name can be asked. Errors, which waiting would not change: not_found,
-/// with the nearest name; wrong_state.
-status check_node(const v1::StatusReply& reply, const std::string& name);
 
 std::string tree_text(const v1::InspectReply& reply);
-std::string tree_json(const v1::InspectReply& reply);
 
 /// The sort order and the number of actors shown.
 struct actors_order {

@@ -87,42 +87,46 @@ void write_launch(json_writer& out, const v1::LaunchRecord& launch) {
   out.end_object();
 }
 
+void write_job_summary(json_writer& out, const v1::JobSummary& job) {
+  out.begin_object().key("job").string(job.name()).key("schedule").string(job.schedule());
+  out.key("time_zone").string(job.zone().empty() ? "UTC" : job.zone()).key("workflow").string(job.workflow());
+  out.key("paused").boolean(job.paused()).key("next").moment(next_of(job)).key("mark").moment(job.mark_unix_ms()).key("latest");
+  auto last = job.last();
+  last.set_job(job.name());
+  write_launch(out, last);
+  out.key("started").number(std::uint32_t{job.started()}).key("parked").number(std::uint32_t{job.parked()});
+  out.key("waiting").number(std::uint32_t{job.waiting()});
+  out.key("launched").number(std::uint64_t{job.launched()}).key("skipped").number(std::uint64_t{job.skipped()});
+  out.key("missed")
+      .number(std::uint64_t{job.missed()})
+      .key("bad_in_a_row")
+      .number(std::uint32_t{job.bad_in_a_row()})
+      .key("priority")
+      .number(std::int32_t{job.priority()});
+  write_labels(out, job.labels());
+  out.end_object();
+}
+
 std::string job_list_json(const v1::JobListReply& reply) {
   json_writer out;
   out.begin_object().key("jobs").begin_array();
-  for (const auto& job : reply.items()) {
-    out.begin_object().key("job").string(job.name()).key("schedule").string(job.schedule());
-    out.key("time_zone").string(job.zone().empty() ? "UTC" : job.zone()).key("workflow").string(job.workflow());
-    out.key("paused").boolean(job.paused()).key("next").moment(next_of(job)).key("mark").moment(job.mark_unix_ms()).key("latest");
-    auto last = job.last();
-    last.set_job(job.name());
-    write_launch(out, last);
-    out.key("started").number(std::uint32_t{job.started()}).key("parked").number(std::uint32_t{job.parked()});
-    out.key("waiting").number(std::uint32_t{job.waiting()});
-    out.key("launched").number(std::uint64_t{job.launched()}).key("skipped").number(std::uint64_t{job.skipped()});
-    out.key("missed")
-        .number(std::uint64_t{job.missed()})
-        .key("bad_in_a_row")
-        .number(std::uint32_t{job.bad_in_a_row()})
-        .key("priority")
-        .number(std::int32_t{job.priority()});
-    write_labels(out, job.labels());
-    out.end_object();
-  }
+  for (const auto& job : reply.items()) write_job_summary(out, job);
   out.end_array();
   out.key("after").text_or_null(reply.after());
   return out.key("missing").raw(missing_json(reply.missing())).end_object().text();
 }
 
+void write_launch_entry(json_writer& out, const v1::LaunchEntry& entry) {
+  out.begin_object().key("id").string(entry.id());
+  write_launch_fields(out, entry.launch());
+  out.key("task_state").text_or_null(entry.task_state() == v1::TASK_STATE_UNSPECIFIED ? "" : core::state_word(entry.task_state()));
+  out.key("parked").boolean(entry.parked()).end_object();
+}
+
 std::string job_history_json(const v1::JobHistoryReply& reply) {
   json_writer out;
   out.begin_object().key("launches").begin_array();
-  for (const auto& entry : reply.items()) {
-    out.begin_object().key("id").string(entry.id());
-    write_launch_fields(out, entry.launch());
-    out.key("task_state").text_or_null(entry.task_state() == v1::TASK_STATE_UNSPECIFIED ? "" : core::state_word(entry.task_state()));
-    out.key("parked").boolean(entry.parked()).end_object();
-  }
+  for (const auto& entry : reply.items()) write_launch_entry(out, entry);
   return out.end_array().key("before").moment(reply.before_unix_ms()).end_object().text();
 }
 

@@ -29,6 +29,8 @@ std::int64_t next_of(const Job& job) {
 /// `2026-03-29T03:00:00+02:00`: local time in the job's zone.
 std::string nominal_local(const v1::LaunchRecord& launch);
 
+void write_job_summary(json_writer& out, const v1::JobSummary& job);
+void write_launch_entry(json_writer& out, const v1::LaunchEntry& entry);
 /// null for an absent launch.
 void write_launch(json_writer& out, const v1::LaunchRecord& launch);
 

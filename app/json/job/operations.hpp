@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/json/writer.hpp"
 #include "messages/job.pb.h"
 
 namespace fairlead::app {
@@ -12,5 +13,9 @@ namespace fairlead::app {
 std::string job_applied_json(const std::vector<v1::JobApplyResult>& done);
 
 std::string job_operated_json(const std::vector<v1::JobOperateResult>& results);
+
+/// One of these.
+void write_job_applied(json_writer& out, const v1::JobApplyResult& one);
+void write_job_operated(json_writer& out, const v1::JobOperateResult& one);
 
 }  // namespace fairlead::app

@@ -4,6 +4,7 @@
 
 #include "app/console/views/views.hpp"
 #include "app/json/node/agents.hpp"
+#include "app/json/node/nodes.hpp"
 
 namespace fairlead::app {
 namespace {
