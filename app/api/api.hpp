@@ -9,10 +9,14 @@
 
 namespace fairlead::app::api {
 
+/// Files of people take long to read, and must not hold up the actors of the node.
+enum class runs { among_actors, in_its_thread };
+
 struct route {
   std::string_view method;
   std::string_view path;
   void (*handle)(exchange_ptr);
+  runs where = runs::among_actors;
 };
 
 /// All of them.
@@ -27,7 +31,46 @@ void show_problem(exchange_ptr x);
 
 void list_tasks(exchange_ptr x);
 void show_task(exchange_ptr x);
+void list_states(exchange_ptr x);
+void show_history(exchange_ptr x);
+void show_events(exchange_ptr x);
+void show_input(exchange_ptr x);
+void show_step_input(exchange_ptr x);
+void show_step_output(exchange_ptr x);
 void put_task(exchange_ptr x);
 void post_task(exchange_ptr x);
+void submit_batch(exchange_ptr x);
+void act_on_task(exchange_ptr x);
+
+void list_workflows(exchange_ptr x);
+void show_workflow(exchange_ptr x);
+void deploy_workflow(exchange_ptr x);
+void check_workflow(exchange_ptr x);
+void delete_workflow(exchange_ptr x);
+
+void list_jobs(exchange_ptr x);
+void show_job(exchange_ptr x);
+void list_launches(exchange_ptr x);
+void show_next_times(exchange_ptr x);
+void put_job(exchange_ptr x);
+void apply_jobs(exchange_ptr x);
+void delete_job(exchange_ptr x);
+void act_on_job(exchange_ptr x);
+
+void list_agents(exchange_ptr x);
+void show_agent(exchange_ptr x);
+void act_on_agent(exchange_ptr x);
+
+void list_alerts(exchange_ptr x);
+void show_alert(exchange_ptr x);
+void acknowledge_alerts(exchange_ptr x);
+void release_brake(exchange_ptr x);
+
+void show_status(exchange_ptr x);
+void show_cluster(exchange_ptr x);
+void list_nodes(exchange_ptr x);
+void show_tree(exchange_ptr x);
+void act_on_node(exchange_ptr x);
+void call_doctor(exchange_ptr x);
 
 }  // namespace fairlead::app::api

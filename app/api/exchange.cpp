@@ -1,12 +1,24 @@
 #include "app/api/exchange.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <utility>
+
+#include "app/door/guards.hpp"
+#include "store/content_hash.hpp"
 
 namespace fairlead::app::api {
 
+namespace {
+
+/// Whether If-None-Match names the tag (RFC 9110, 13.1.2).
+bool names_tag(std::string_view list, const std::string& tag) { return list == "*" || list.find(tag) != std::string_view::npos; }
+
+}  // namespace
+
 exchange::exchange(std::shared_ptr<const surroundings> in, door::request what, std::vector<std::string> parts,
-                   std::shared_ptr<door::answerer> to)
-    : in_(std::move(in)), what_(std::move(what)), parts_(std::move(parts)), to_(std::move(to)) {}
+                   std::shared_ptr<door::answerer> to, std::shared_ptr<void> place)
+    : in_(std::move(in)), what_(std::move(what)), parts_(std::move(parts)), to_(std::move(to)), place_(std::move(place)) {}
 
 void exchange::run_in(caf::event_based_actor* self, const std::function<void(exchange_ptr)>& handler) {
   self_ = self;
@@ -45,6 +57,56 @@ bool exchange::refuse_rest() {
   return is_over();
 }
 
+bool exchange::takes_json() {
+  if (is_over()) return false;
+  const auto type = door::find_header(what_.head, "Content-Type");
+  if (what_.body.empty() || !type || !door::is_yaml(*type)) return true;
+  refuse({"unsupported_media_type",
+          "The body is YAML, and this path takes JSON.",
+          "Send JSON with Content-Type: application/json.",
+          {},
+          {},
+          false});
+  return false;
+}
+
+bool exchange::read_body(const std::vector<json_field>& fields) {
+  if (!takes_json()) return false;
+  std::string pointer;
+  const auto read = read_json_object(what_.body.empty() ? "{}" : std::string_view{what_.body}, "The body", fields, pointer);
+  if (!read) refuse_at(pointer, read.failure());
+  return read.ok();
+}
+
+std::uint64_t exchange::wanted_revision() {
+  const auto given = door::find_header(what_.head, "If-Match");
+  if (!given || *given == "*") return 0;
+  std::uint64_t revision = 0;
+  const auto dash = given->find('-');
+  const auto* const end = given->data() + std::min(dash, given->size());
+  const auto sound = given->size() > 2 && given->front() == '"' && given->back() == '"' && dash != std::string_view::npos;
+  const auto read =
+      sound ? std::from_chars(given->data() + 1, end, revision) : std::from_chars_result{nullptr, std::errc::invalid_argument};
+  if (read.ec == std::errc{} && read.ptr == end && revision != 0) return revision;
+  refuse_at("If-Match", invalid("The header If-Match has no ETag of this path.", "Send the header ETag of an earlier answer as it was."));
+  return 0;
+}
+
+std::optional<std::string> exchange::key() const {
+  const auto given = door::find_header(what_.head, "Idempotency-Key");
+  if (!given) return std::nullopt;
+  // The string of draft-ietf-httpapi-idempotency-key-header-07, `"8e03978e"`; the same without quotes is taken as well.
+  auto text = *given;
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+  return std::string{text};
+}
+
+void exchange::say_resource(std::uint64_t revision, std::string json) {
+  const auto tag = "\"" + std::to_string(revision) + "-" + store::to_hex(store::content_hash(json).substr(0, 8)) + "\"";
+  if (names_tag(door::find_header(what_.head, "If-None-Match").value_or(""), tag)) return say(304, "", {{"ETag", tag}});
+  say(200, std::move(json), {{"ETag", tag}});
+}
+
 void exchange::say(unsigned status, std::string json, door::headers more) {
   door::answer out;
   out.status = status;
@@ -53,12 +115,22 @@ void exchange::say(unsigned status, std::string json, door::headers more) {
   (*to_)(std::move(out));
 }
 
+void exchange::begin_stream(std::string first) {
+  door::answer head;
+  head.content_type = "text/event-stream; charset=utf-8";
+  // A proxy that gathers what it passes on would hold events back.
+  head.more = {{"X-Accel-Buffering", "no"}};
+  head.farewell = "event: bye\ndata: {\"reason\":\"This node is ending.\"}\n\n";
+  to_->begin(std::move(head));
+  send(std::move(first));
+}
+
 void exchange::refuse(const error& why) { refuse(door::problem_of(why)); }
 void exchange::refuse(door::problem why) { (*to_)(door::to_answer(why, what_.id)); }
 
 void exchange::refuse_at(const std::string& pointer, const error& why) {
   auto out = door::problem_of(why);
-  out.pointer = pointer;
+  out.faults.push_back({pointer, why.sentence, why.remedy});
   refuse(std::move(out));
 }
 

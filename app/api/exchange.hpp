@@ -14,6 +14,7 @@
 #include "app/door/listener.hpp"
 #include "app/door/problem.hpp"
 #include "app/door/target.hpp"
+#include "app/json/fields.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app::api {
@@ -36,7 +37,9 @@ using exchange_ptr = std::shared_ptr<exchange>;
 /// Only for its actor, once that runs.
 class exchange : public std::enable_shared_from_this<exchange> {
  public:
-  exchange(std::shared_ptr<const surroundings> in, door::request what, std::vector<std::string> parts, std::shared_ptr<door::answerer> to);
+  /// `place`: held as long as this.
+  exchange(std::shared_ptr<const surroundings> in, door::request what, std::vector<std::string> parts, std::shared_ptr<door::answerer> to,
+           std::shared_ptr<void> place = {});
 
   const door::request& what() const { return what_; }
   /// What a segment in braces stands for.
@@ -47,8 +50,30 @@ class exchange : public std::enable_shared_from_this<exchange> {
   std::optional<std::string> parameter(const std::string& name);
   std::vector<std::string> parameters(const std::string& name);
   bool refuse_rest();
+  /// What has not been read yet.
+  const std::multimap<std::string, std::string>& query() const { return query_; }
+
+  /// Reads the body, a JSON object. No body is an empty one. False: it was refused.
+  bool read_body(const std::vector<json_field>& fields);
+  /// Whether the body may be JSON. It is refused else.
+  bool takes_json();
+  /// The body as text: YAML, or JSON, which is YAML too.
+  const std::string& text() const { return what_.body; }
+
+  /// The revision in the header If-Match; 0: there is none, or `*`. A tag that is none of ours is refused.
+  std::uint64_t wanted_revision();
+  /// The header Idempotency-Key without its quotes.
+  std::optional<std::string> key() const;
+  /// Whoever sent the request, for histories and logs.
+  std::string who() const { return "loopback"; }
 
   void say(unsigned status, std::string json, door::headers more = {});
+  /// One resource with its ETag; 304 if the client has it already. `revision`: what wanted_revision() is compared with.
+  void say_resource(std::uint64_t revision, std::string json);
+  /// Server-sent events: the answer begins with `first`, and goes on until end_stream.
+  void begin_stream(std::string first);
+  void send(std::string more) { to_->send(std::move(more)); }
+  void end_stream() { to_->end(); }
   void refuse(const error& why);
   void refuse(door::problem why);
   /// The parameter, or the field of the body.
@@ -85,6 +110,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   const door::request what_;
   const std::vector<std::string> parts_;
   const std::shared_ptr<door::answerer> to_;
+  const std::shared_ptr<void> place_;
   caf::event_based_actor* self_ = nullptr;
   std::multimap<std::string, std::string> query_;
 };

@@ -12,7 +12,7 @@ namespace {
 
 using agents::lower_case;
 
-constexpr const char* write_json = "Send JSON with Content-Type: application/json.";
+constexpr const char* write_json = "Send JSON with Content-Type: application/json, or YAML with application/yaml where a path takes it.";
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
@@ -46,6 +46,9 @@ bool any_in_list(std::string_view list, const Is& is) {
   }
   return false;
 }
+
+/// Without parameters, in lower case.
+std::string media_of(std::string_view content_type) { return lower_case(trimmed(content_type.substr(0, content_type.find(';')))); }
 
 bool is_json(const std::string& type) {
   return type == "application/json" || (type.starts_with("application/") && type.ends_with("+json"));
@@ -104,7 +107,9 @@ std::optional<problem> refuse_media(const request_head& head) {
   for (const auto& [name, value] : head.fields)
     if (is_header(name, "Accept")) accept += value + ",";
   if (accept.find_first_not_of(" \t,") != std::string::npos) {
-    const auto good = [](const std::string& type) { return type == "*/*" || type == "application/*" || is_json(type); };
+    const auto good = [](const std::string& type) {
+      return type == "*/*" || type == "application/*" || type == "text/event-stream" || is_json(type);
+    };
     if (!any_in_list(accept, good))
       return problem{
           "not_acceptable", "The header Accept allows no JSON.", "Send Accept: application/json, or no such header.", {}, {}, false};
@@ -112,7 +117,7 @@ std::optional<problem> refuse_media(const request_head& head) {
   if (announced_bytes(head) == std::size_t{0}) return std::nullopt;
   const auto type = find_header(head, "Content-Type");
   if (!type) return problem{"unsupported_media_type", "The body has no Content-Type.", write_json, {}, {}, false};
-  if (!is_json(lower_case(trimmed(type->substr(0, type->find(';'))))))
+  if (!is_json(media_of(*type)) && !is_yaml(*type))
     return problem{"unsupported_media_type", "The body has the Content-Type " + std::string{*type} + ".", write_json, {}, {}, false};
   return std::nullopt;
 }
@@ -144,6 +149,8 @@ std::optional<problem> guard::refuse(const request_head& head) const {
     return problem{"too_large", "The body has more than 4 MiB.", "Send it in parts.", {}, {}, true};
   return std::nullopt;
 }
+
+bool is_yaml(std::string_view content_type) { return media_of(content_type) == "application/yaml"; }
 
 std::optional<std::size_t> announced_bytes(const request_head& head) {
   if (find_header(head, "Transfer-Encoding")) return std::nullopt;

@@ -31,6 +31,9 @@ struct guard {
 /// The length of the body that follows, as far as the head says: 0 of none, nullopt of a chunked one. The head has passed the guard.
 std::optional<std::size_t> announced_bytes(const request_head& head);
 
+/// Of a header Content-Type: YAML (RFC 9512).
+bool is_yaml(std::string_view content_type);
+
 /// Whether it only looks (RFC 9110, 9.2.1).
 bool is_safe(std::string_view method);
 

@@ -28,6 +28,9 @@ constexpr std::size_t connection_bytes = 96 * 1024;
 constexpr std::size_t most_discarded_bytes = 4 * most_body_bytes;
 constexpr int look_every_ms = 250;
 constexpr std::chrono::milliseconds end_within{1'000};
+/// Of a stream, for a client that does not take them.
+constexpr std::size_t most_pending_bytes = 1 << 20;
+constexpr std::size_t stream_block_bytes = 4 * 1024;
 
 enum class phase { fresh, head, body, waiting, answering, idle };
 
@@ -48,10 +51,15 @@ struct exchange {
   bool has_head = false;
   std::optional<answer> reply;
   std::size_t discarded = 0;
-  std::uint64_t number = 0;  // while it waits
-  bool gone = false;         // the client is
+  std::uint64_t number = 0;  // while an answer, or more of it, is to come
+  bool suspended = false;    // the library does not look at the connection
+  bool streams = false;
+  bool ended = false;   // nothing follows what is pending
+  std::string pending;  // of a stream
+  bool gone = false;    // the client is
   MHD_Connection* at = nullptr;
   connection* on = nullptr;
+  void* by = nullptr;  // the loop
 };
 
 }  // namespace
@@ -61,10 +69,19 @@ answerer::answerer(std::shared_ptr<mailbox> to, std::uint64_t number, std::strin
   to_->hold(bytes_);
 }
 answerer::~answerer() {
-  if (!is_over()) (*this)(to_answer({"internal", "The request was dropped.", "Report this as a bug.", {}, {}, false}, id_));
+  if (streams_)
+    end();
+  else if (!is_over())
+    (*this)(to_answer({"internal", "The request was dropped.", "Report this as a bug.", {}, {}, false}, id_));
   to_->release(bytes_);
 }
-void answerer::operator()(answer what) { to_->put(number_, std::move(what)); }
+void answerer::operator()(answer what) { to_->put({number_, std::move(what), {}, true}); }
+void answerer::begin(answer head) {
+  streams_ = true;
+  to_->put({number_, std::move(head), {}, false});
+}
+void answerer::send(std::string more) { to_->put({number_, std::nullopt, std::move(more), false}); }
+void answerer::end() { to_->put({number_, std::nullopt, {}, true}); }
 bool answerer::is_over() const { return !to_->is_awaited(number_); }
 
 struct listener::loop {
@@ -118,8 +135,6 @@ struct listener::loop {
       drop_silent();
       if (connections.empty() || steady::now() >= until) break;
     }
-    // The library must not be stopped while connections are suspended.
-    MHD_run(daemon);
   }
 
   void turn() {
@@ -130,14 +145,11 @@ struct listener::loop {
       if (key == key_of_mail || key == key_of_library) continue;
       if (const auto one = waiting.find(key); one != waiting.end()) {
         one->second->gone = true;
-        resume(one);
+        finish(one);
       }
     }
-    for (auto& [number, what] : mail->take())
-      if (const auto one = waiting.find(number); one != waiting.end()) {
-        one->second->reply = std::move(what);
-        resume(one);
-      }
+    for (auto& what : mail->take())
+      if (const auto one = waiting.find(what.number); one != waiting.end()) take_letter(one, std::move(what));
     if (steady::now() >= next_look) look_at_deadlines();
     MHD_run(daemon);
   }
@@ -168,17 +180,13 @@ struct listener::loop {
       if (one.now != phase::waiting && !one.told_to_go && now - one.since > limit_of(one.now)) send_away(one);
     for (auto one = waiting.begin(); one != waiting.end();) {
       const auto next = std::next(one);
-      if (now - one->second->on->since > limits.answer) {
-        one->second->reply =
-            to_answer({"timed_out",
-                       "The node did not answer in time.",
-                       "What was asked for may have been done. A request that has an id or an Idempotency-Key can be sent again.",
-                       {},
-                       {},
-                       false},
-                      one->second->what.id);
-        resume(one);
-      }
+      if (!one->second->streams && now - one->second->on->since > limits.answer)
+        finish(one, {"timed_out",
+                     "The node did not answer in time.",
+                     "What was asked for may have been done. A request that has an id or an Idempotency-Key can be sent again.",
+                     {},
+                     {},
+                     false});
       one = next;
     }
   }
@@ -192,11 +200,12 @@ struct listener::loop {
   void end_waiting() {
     while (!waiting.empty()) {
       const auto one = waiting.begin();
-      one->second->reply =
-          to_answer({"unavailable", "This node is ending.", "Ask another node, or try again later.", {}, {}, true}, one->second->what.id);
-      resume(one);
+      if (one->second->streams) one->second->pending += one->second->reply->farewell;
+      finish(one, ending());
     }
   }
+  static problem ending() { return {"unavailable", "This node is ending.", "Ask another node, or try again later.", {}, {}, true}; }
+  static problem too_many() { return {"overloaded", "This node has too many requests at once.", "Try again later.", {}, {}, true}; }
 
   void drop_silent() {
     for (auto& one : connections)
@@ -205,14 +214,48 @@ struct listener::loop {
 
   // ---- one request ----
 
-  void resume(std::unordered_map<std::uint64_t, exchange*>::iterator which) {
+  using waiting_place = std::unordered_map<std::uint64_t, exchange*>::iterator;
+
+  void take_letter(waiting_place which, letter what) {
     auto& one = *which->second;
+    if (what.head) {
+      one.reply = std::move(what.head);
+      one.streams = !what.last;
+    }
+    one.pending += what.more;
+    if (one.pending.size() > most_pending_bytes) {
+      one.gone = true;
+      return finish(which);
+    }
+    what.last ? finish(which) : resume(one);
+  }
+
+  /// Nothing more is to come for it. `why`: if it has no answer yet.
+  void finish(waiting_place which, const problem& why = {}) {
+    auto& one = *which->second;
+    if (!one.reply && !one.gone) one.reply = to_answer(why, one.what.id);
+    one.ended = true;
     mail->forget(which->first);
-    (void)::epoll_ctl(epoll, EPOLL_CTL_DEL, one.on->fd, nullptr);
+    // A stream whose client takes what is pending goes on by itself.
+    resume(one);
+    if (one.streams && one.gone) send_away(*one.on);
     waiting.erase(which);
     one.number = 0;
+  }
+
+  void resume(exchange& one) {
+    if (!std::exchange(one.suspended, false)) return;
+    (void)::epoll_ctl(epoll, EPOLL_CTL_DEL, one.on->fd, nullptr);
     one.on->enter(phase::answering);
     MHD_resume_connection(one.at);
+  }
+
+  /// Until there is something to send, or the client has gone. The library does not look at the connection meanwhile.
+  void suspend(exchange& one) {
+    one.suspended = true;
+    one.on->enter(phase::waiting);
+    MHD_suspend_connection(one.at);
+    (void)watch(one.on->fd, one.number, EPOLLRDHUP | EPOLLHUP | EPOLLERR);
   }
 
   static connection* connection_of(MHD_Connection* at) {
@@ -221,10 +264,11 @@ struct listener::loop {
   }
 
   /// The first that is known of a request.
-  static void* on_target(void*, const char* target, MHD_Connection* at) {
+  static void* on_target(void* self, const char* target, MHD_Connection* at) {
     auto* const one = new exchange;
     one->what.head.target = target;
     one->at = at;
+    one->by = self;
     one->on = connection_of(at);
     one->on->enter(phase::head);
     return one;
@@ -259,7 +303,7 @@ struct listener::loop {
     one.what.id = given && is_request_id(*given) ? std::string{*given} : make_id();
     if (const auto bad = guards.refuse(one.what.head)) return refuse(one, *bad);
     if (announced_bytes(one.what.head).value_or(0) + held_bytes() > limits.body_bytes || mail->requests() >= limits.requests)
-      return refuse(one, {"overloaded", "This node has too many requests at once.", "Try again later.", {}, {}, true});
+      return refuse(one, too_many());
     one.on->enter(phase::body);
     return MHD_YES;
   }
@@ -285,9 +329,8 @@ struct listener::loop {
     // It is of a length that was not said before. The library answers only behind its end.
     if (!one.reply) {
       const bool is_large = one.what.body.size() + data.size() > most_body_bytes;
-      one.reply = to_answer(is_large ? problem{"too_large", "The body has more than 4 MiB.", "Send it in parts.", {}, {}, true}
-                                     : problem{"overloaded", "This node has too many requests at once.", "Try again later.", {}, {}, true},
-                            one.what.id);
+      one.reply = to_answer(
+          is_large ? problem{"too_large", "The body has more than 4 MiB.", "Send it in parts.", {}, {}, true} : too_many(), one.what.id);
       drop_body(one);
     }
     one.discarded += data.size();
@@ -300,23 +343,41 @@ struct listener::loop {
   }
 
   MHD_Result hand_on(exchange& one) {
-    if (stopping) return refuse(one, {"unavailable", "This node is ending.", "Ask another node, or try again later.", {}, {}, true});
+    if (stopping) return refuse(one, ending());
     one.number = ++last_number;
     waiting.emplace(one.number, &one);
     mail->await(one.number);
-    one.on->enter(phase::waiting);
-    MHD_suspend_connection(one.at);
-    // The client's end is seen here; the library does not look while it is suspended.
-    (void)watch(one.on->fd, one.number, EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+    suspend(one);
     auto to = std::make_shared<answerer>(mail, one.number, one.what.id, one.what.body.size());
     body_bytes -= one.what.body.size();
     serve(std::exchange(one.what, request{{}, {}, one.what.id}), std::move(to));
     return MHD_YES;
   }
 
+  /// The next bytes of a stream.
+  static ssize_t on_block(void* of, std::uint64_t, char* to, std::size_t most) {
+    auto& one = *static_cast<exchange*>(of);
+    if (one.gone) return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (one.pending.empty()) {
+      if (one.ended) return MHD_CONTENT_READER_END_OF_STREAM;
+      static_cast<loop*>(one.by)->suspend(one);
+      return 0;
+    }
+    const auto size = std::min(most, one.pending.size());
+    std::memcpy(to, one.pending.data(), size);
+    one.pending.erase(0, size);
+    return static_cast<ssize_t>(size);
+  }
+
+  MHD_Response* response_to(exchange& one) const {
+    auto& body = one.reply->body;
+    if (one.streams) return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, stream_block_bytes, &on_block, &one, nullptr);
+    return MHD_create_response_from_buffer(body.size(), body.data(), MHD_RESPMEM_MUST_COPY);
+  }
+
   MHD_Result send(exchange& one) const {
     auto& what = *one.reply;
-    auto* const response = MHD_create_response_from_buffer(what.body.size(), const_cast<char*>(what.body.data()), MHD_RESPMEM_MUST_COPY);
+    auto* const response = response_to(one);
     if (response == nullptr) return MHD_NO;
     what.body = {};  // the library has it
     const auto add = [&](const char* name, const std::string& value) { MHD_add_response_header(response, name, value.c_str()); };
@@ -389,7 +450,7 @@ result<std::unique_ptr<listener>> listener::start(const listen_address& address,
   l->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, nullptr, nullptr, &loop::on_request,
                                l.get(), MHD_OPTION_EXTERNAL_LOGGER, &loop::on_complaint, nullptr, MHD_OPTION_LISTEN_SOCKET, listening,
                                MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                               connection_bytes, MHD_OPTION_URI_LOG_CALLBACK, &loop::on_target, nullptr, MHD_OPTION_NOTIFY_COMPLETED,
+                               connection_bytes, MHD_OPTION_URI_LOG_CALLBACK, &loop::on_target, l.get(), MHD_OPTION_NOTIFY_COMPLETED,
                                &loop::on_completed, l.get(), MHD_OPTION_NOTIFY_CONNECTION, &loop::on_connection, l.get(),
                                MHD_OPTION_UNESCAPE_CALLBACK, &loop::keep_escaped, nullptr, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
   if (l->daemon == nullptr) return refused("the HTTP library did not start");

@@ -4,6 +4,7 @@
 // libmicrohttpd parses; the loop around it is ours: while a request waits for its answer the library does not look at the connection, so the loop
 // watches it for its end, and gives every state of a connection a deadline.
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -20,7 +21,8 @@ namespace fairlead::app::door {
 
 class mailbox;
 
-/// Answers one request, once. Any thread; it may outlive the listener. Destroyed without an answer it answers with a problem `internal`.
+/// Answers one request, once, at once or as a stream. Any thread; it may outlive the listener. Destroyed without an answer it answers with a problem
+/// `internal`; a stream ends with it.
 class answerer {
  public:
   /// `bytes`: of the request's body, which is held as long as this.
@@ -30,6 +32,10 @@ class answerer {
   ~answerer();
 
   void operator()(answer what);
+  /// Begins a stream, whose body has no length. A client that does not take what is sent is dropped.
+  void begin(answer head);
+  void send(std::string more);
+  void end();
   /// The client has gone, or has been answered: nobody waits any more.
   bool is_over() const;
 
@@ -38,6 +44,7 @@ class answerer {
   const std::uint64_t number_;
   const std::string id_;
   const std::size_t bytes_;
+  std::atomic<bool> streams_ = false;
 };
 
 /// Called on the listener's thread; must return at once.

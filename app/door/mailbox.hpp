@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -15,6 +17,14 @@
 #include "app/door/message.hpp"
 
 namespace fairlead::app::door {
+
+/// What an answerer says: the answer, or the first of several parts of one.
+struct letter {
+  std::uint64_t number = 0;  // of the request
+  std::optional<answer> head;
+  std::string more;  // of the body
+  bool last = true;
+};
 
 /// Thread-safe. Lives as long as any answerer does.
 class mailbox {
@@ -54,21 +64,21 @@ class mailbox {
     const std::lock_guard lock{guard_};
     awaited_.erase(number);
   }
-  /// Only the first answer counts.
-  void put(std::uint64_t number, answer what) {
+  /// Nothing counts behind the last part.
+  void put(letter what) {
     {
       const std::lock_guard lock{guard_};
-      if (awaited_.erase(number) == 0) return;
-      answered_.emplace_back(number, std::move(what));
+      if (what.last ? awaited_.erase(what.number) == 0 : awaited_.count(what.number) == 0) return;
+      letters_.push_back(std::move(what));
     }
     wake();
   }
   void wake() const { (void)::eventfd_write(fd_, 1); }
-  std::vector<std::pair<std::uint64_t, answer>> take() {
+  std::vector<letter> take() {
     eventfd_t count = 0;
     (void)::eventfd_read(fd_, &count);
     const std::lock_guard lock{guard_};
-    return std::exchange(answered_, {});
+    return std::exchange(letters_, {});
   }
 
  private:
@@ -76,7 +86,7 @@ class mailbox {
   std::atomic<std::size_t> requests_ = 0, bytes_ = 0;
   mutable std::mutex guard_;
   std::unordered_set<std::uint64_t> awaited_;
-  std::vector<std::pair<std::uint64_t, answer>> answered_;
+  std::vector<letter> letters_;
 };
 
 }  // namespace fairlead::app::door

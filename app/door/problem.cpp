@@ -75,8 +75,14 @@ answer to_answer(const problem& what, const std::string& id) {
   out.key("code").string(kind->code).key("remedy").string(what.remedy).key("retry_after_ms");
   may_pass(kind->status) ? out.number(std::uint32_t{retry_after_seconds * 1'000}) : out.null();
   out.key("errors").begin_array();
-  if (!what.pointer.empty())
-    out.begin_object().key("pointer").string(what.pointer).key("sentence").string(sentence).key("remedy").string(what.remedy).end_object();
+  for (const auto& one : what.faults) {
+    out.begin_object().key("pointer").string(one.pointer).key("sentence").string(core::clean_text(one.sentence, most_sentence_bytes));
+    out.key("remedy").string(one.remedy).key("line");
+    one.line == 0 ? out.null() : out.number(std::int32_t{one.line});
+    out.key("column");
+    one.column == 0 ? out.null() : out.number(std::int32_t{one.column});
+    out.end_object();
+  }
   out.end_array().end_object();
   answer made{kind->status, "application/problem+json", out.text(), what.more, what.close};
   if (may_pass(kind->status)) made.more.emplace_back("Retry-After", std::to_string(retry_after_seconds));

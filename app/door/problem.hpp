@@ -23,13 +23,21 @@ const std::vector<problem_kind>& problem_kinds();
 /// nullptr: there is no such code.
 const problem_kind* find_problem_kind(std::string_view code);
 
+/// One thing that is wrong in a request.
+struct fault {
+  std::string pointer;  // RFC 6901, into a body of JSON; or the dotted key in one of YAML; or the name of a parameter or header
+  std::string sentence;
+  std::string remedy;
+  int line = 0, column = 0;  // from 1, in a body of YAML; 0: not known
+};
+
 struct problem {
   std::string code;  // of problem_kinds()
   std::string sentence;
   std::string remedy;
-  std::string pointer;  // to what is wrong in the body (RFC 6901), or the name of a parameter; empty: neither
-  headers more;         // that the answer has besides
-  bool close = false;   // the connection, because what follows cannot be trusted
+  std::vector<fault> faults;
+  headers more;        // that the answer has besides
+  bool close = false;  // the connection, because what follows cannot be trusted
 };
 
 /// Of an error of the engine. Those that may pass say when to try again.

@@ -78,7 +78,8 @@ status for_each_json_member(std::string_view object, const std::function<status(
   }
 }
 
-status read_json_object(std::string_view text, const std::string& what, const std::vector<json_field>& fields, std::string& pointer) {
+status read_json_object(std::string_view text, const std::string& what, const std::vector<json_field>& fields, std::string& pointer,
+                        const std::string& of) {
   const auto base = std::exchange(pointer, {});
   const auto refused = [&](const std::string& sentence, const std::string& at) {
     pointer = base + at;
@@ -90,11 +91,12 @@ status read_json_object(std::string_view text, const std::string& what, const st
   std::set<std::string> seen;
   auto read = for_each_json_member(object, [&](const std::string& name, std::string_view value) -> status {
     const auto at = "/" + pointer_part(name);
-    if (!seen.insert(name).second) return refused("Field '" + name + "' is given twice", at);
+    const auto called = "Field '" + name + "'" + of;
+    if (!seen.insert(name).second) return refused(called + " is given twice", at);
     const auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.name == name; });
-    if (field == fields.end()) return refused("Unknown field '" + name + "'", at);
+    if (field == fields.end()) return refused("Unknown field '" + name + "'" + of, at);
     pointer = base + at;
-    auto taken = field->take(name, value, pointer);
+    auto taken = field->take(called, value, pointer);
     if (taken || !taken.failure().remedy.empty()) return taken;
     return invalid(taken.failure().sentence, names_of_fields(fields));
   });
@@ -106,16 +108,16 @@ status read_json_object(std::string_view text, const std::string& what, const st
 }
 
 json_taker text_into(std::string& out) {
-  return [&out](const std::string& name, std::string_view value, std::string&) -> status {
-    if (value.front() != '"') return invalid("Field '" + name + "' must be a string, " + found_kind(value));
+  return [&out](const std::string& field, std::string_view value, std::string&) -> status {
+    if (value.front() != '"') return invalid(field + " must be a string, " + found_kind(value));
     out = core::decode_json_string(value);
     return nothing{};
   };
 }
 
 json_taker flag_into(bool& out) {
-  return [&out](const std::string& name, std::string_view value, std::string&) -> status {
-    if (value != "true" && value != "false") return invalid("Field '" + name + "' must be true or false, " + found_kind(value));
+  return [&out](const std::string& field, std::string_view value, std::string&) -> status {
+    if (value != "true" && value != "false") return invalid(field + " must be true or false, " + found_kind(value));
     out = value == "true";
     return nothing{};
   };
@@ -129,18 +131,18 @@ json_taker json_into(std::string& out) {
 }
 
 json_taker each_into(std::size_t most, std::function<status(std::size_t i, std::string_view value, std::string& pointer)> take) {
-  return [most, take = std::move(take)](const std::string& name, std::string_view value, std::string& pointer) -> status {
-    if (value.front() != '[') return invalid("Field '" + name + "' must be an array, " + found_kind(value));
+  return [most, take = std::move(take)](const std::string& field, std::string_view value, std::string& pointer) -> status {
+    if (value.front() != '[') return invalid(field + " must be an array, " + found_kind(value));
     const auto base = pointer;
     std::size_t count = 0;
     auto read = for_each_json_item(value, [&](std::size_t i, std::string_view one) -> status {
       pointer = ++count > most ? base : base + "/" + std::to_string(i);
-      if (count > most) return invalid("Field '" + name + "' has more than " + std::to_string(most) + " items", "Send several requests.");
+      if (count > most) return invalid(field + " has more than " + std::to_string(most) + " items", "Send several requests.");
       return take(i, one, pointer);
     });
     if (!read) return read;
     pointer = base;
-    if (count == 0) return invalid("Field '" + name + "' is empty", "Give at least one item.");
+    if (count == 0) return invalid(field + " is empty", "Give at least one item.");
     return nothing{};
   };
 }
@@ -154,10 +156,10 @@ json_taker texts_into(std::vector<std::string>& out, std::size_t most) {
 }
 
 json_taker moment_into(std::int64_t& unix_ms) {
-  return [&unix_ms](const std::string& name, std::string_view value, std::string& pointer) -> status {
+  return [&unix_ms](const std::string& field, std::string_view value, std::string& pointer) -> status {
     std::string text;
-    if (auto read = text_into(text)(name, value, pointer); !read) return read;
-    const auto at = read_start("field '" + name + "'", text);
+    if (auto read = text_into(text)(field, value, pointer); !read) return read;
+    const auto at = read_start("f" + field.substr(1), text);
     if (!at) return at.failure();
     unix_ms = *at;
     return nothing{};
@@ -165,10 +167,10 @@ json_taker moment_into(std::int64_t& unix_ms) {
 }
 
 json_taker duration_into(std::int64_t& ms, std::int64_t least_ms) {
-  return [&ms, least_ms](const std::string& name, std::string_view value, std::string& pointer) -> status {
+  return [&ms, least_ms](const std::string& field, std::string_view value, std::string& pointer) -> status {
     std::string text;
-    if (auto read = text_into(text)(name, value, pointer); !read) return read;
-    const auto given = read_duration("field '" + name + "'", text, least_ms);
+    if (auto read = text_into(text)(field, value, pointer); !read) return read;
+    const auto given = read_duration("f" + field.substr(1), text, least_ms);
     if (!given) return given.failure();
     ms = *given;
     return nothing{};

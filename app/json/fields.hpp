@@ -13,9 +13,9 @@
 
 namespace fairlead::app {
 
-/// Reads the value of the field `name`: JSON without white space around it. `pointer` is that of the value; on an error it may have been moved to a
-/// part of it.
-using json_taker = std::function<status(const std::string& name, std::string_view value, std::string& pointer)>;
+/// Reads the value of a field: JSON without white space around it. `field` begins sentences: "Field 'name'". `pointer` is that of the value; on an error
+/// it may have been moved to a part of it.
+using json_taker = std::function<status(const std::string& field, std::string_view value, std::string& pointer)>;
 
 struct json_field {
   std::string name;
@@ -24,8 +24,9 @@ struct json_field {
 };
 
 /// Reads an object. Refuses anything else, unknown and doubled fields, and the lack of a required one. `what` begins sentences: "The body". On an error
-/// `pointer` is the field at fault; empty: the text as a whole.
-status read_json_object(std::string_view text, const std::string& what, const std::vector<json_field>& fields, std::string& pointer);
+/// `pointer` is the field at fault; empty: the text as a whole. `of`: " of 'reply'" in sentences about fields of that object.
+status read_json_object(std::string_view text, const std::string& what, const std::vector<json_field>& fields, std::string& pointer,
+                        const std::string& of = {});
 
 // ---- takers; what they write to must outlive them ----
 
@@ -36,10 +37,10 @@ json_taker json_into(std::string& out);
 /// A whole number that fits.
 template <class Number>
 json_taker number_into(Number& out) {
-  return [&out](const std::string& name, std::string_view value, std::string&) -> status {
+  return [&out](const std::string& field, std::string_view value, std::string&) -> status {
     const auto read = std::from_chars(value.data(), value.data() + value.size(), out);
     if (read.ec == std::errc{} && read.ptr == value.data() + value.size()) return nothing{};
-    return invalid("Field '" + name + "' must be a whole number of " + std::to_string(sizeof(Number) * 8) + " bits");
+    return invalid(field + " must be a whole number of " + std::to_string(sizeof(Number) * 8) + " bits");
   };
 }
 /// An array of 1 to `most` values, each read by `take` under its place.

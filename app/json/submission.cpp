@@ -28,13 +28,15 @@ status read_labels(std::string_view value, v1::Submission& out, std::string& poi
 }
 
 status read_reply(std::string_view value, v1::Submission& out, std::string& pointer) {
+  if (value.front() != '{')
+    return invalid("Field 'reply' must be an object, " + found_kind(value), "Write {\"client\": NAME} or {\"webhook\": URL}");
   auto& reply = *out.mutable_reply();
   bool steps = false;
   const auto base = pointer;
   if (auto read = read_json_object(
           value, "Field 'reply'",
           {{"client", text_into(*reply.mutable_client())}, {"webhook", text_into(*reply.mutable_webhook())}, {"steps", flag_into(steps)}},
-          pointer);
+          pointer, " of 'reply'");
       !read)
     return read;
   reply.set_steps(steps);
@@ -44,7 +46,7 @@ status read_reply(std::string_view value, v1::Submission& out, std::string& poin
 }
 
 status read_id(std::string_view value, v1::Submission& out, std::string& pointer) {
-  if (auto read = text_into(*out.mutable_id())("id", value, pointer); !read) return read;
+  if (auto read = text_into(*out.mutable_id())("Field 'id'", value, pointer); !read) return read;
   if (valid_task_id(out.id())) return nothing{};
   return invalid("Field 'id' is not a task id", "An id has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -");
 }

@@ -89,7 +89,7 @@ void seed_store(const std::string& directory, const v1::WorkflowDefinition& defi
     store::batch batch;
     batch.sequence = ++sequence;
     batch.epoch = *epoch;
-    if (number == 1 && !catalog.deploy(definition, "", now_ms, batch)) throw std::logic_error("the bench's workflow does not deploy");
+    if (number == 1 && !catalog.deploy(definition, "", now_ms, &batch)) throw std::logic_error("the bench's workflow does not deploy");
     for (std::uint64_t i = 0; i < batch_tasks && number <= total; ++i, ++number) {
       auto task = finished_task(definition, hash, number, now_ms);
       if (number > finished) make_live(task, due_ms);

@@ -9,7 +9,8 @@ std::string operated_json(const v1::OperateResult& result) {
   json_writer out;
   out.begin_object().key("id").string(result.id()).key("state").string(core::state_word(result.state()));
   out.key("parked").boolean(result.parked()).key("paused").boolean(result.paused()).key("reason").string(result.reason());
-  out.key("notice").text_or_null(result.notice());
+  out.key("notice").text_or_null(result.notice()).key("sequence").number(std::uint64_t{result.sequence()});
+  out.key("repeated").boolean(result.repeated());
   return out.end_object().text();
 }
 

@@ -31,13 +31,14 @@ TEST(problems, each_code_is_in_the_table_once) {
 }
 
 TEST(problems, a_document_says_what_is_wrong_where_and_what_to_do) {
-  const auto made = to_answer({"invalid_argument", "The label is bad.", "Give another.", "/labels/a", {}, false}, "r-1");
+  const auto made = to_answer({"invalid_argument", "The label is bad.", "Give another.", {{"/labels/a", "The label is bad.", "Give another."}}, {}, false}, "r-1");
   EXPECT_EQ(made.status, 400U);
   EXPECT_EQ(made.content_type, "application/problem+json");
   EXPECT_EQ(nlohmann::json::parse(made.body),
             nlohmann::json::parse(R"({"type": "/v1/problems/invalid_argument", "title": "The request is wrong",
     "status": 400, "detail": "The label is bad.", "instance": "r-1", "code": "invalid_argument", "remedy": "Give another.", "retry_after_ms": null,
-    "errors": [{"pointer": "/labels/a", "sentence": "The label is bad.", "remedy": "Give another."}]})"));
+    "errors": [{"pointer": "/labels/a", "sentence": "The label is bad.", "remedy": "Give another.",
+                "line": null, "column": null}]})"));
 }
 
 TEST(problems, what_may_pass_says_when_to_try_again) {

@@ -1,0 +1,157 @@
+// /v1/tasks: submissions.
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "actors/core/request_limits.hpp"
+#include "actors/core/task/task.hpp"
+#include "app/api/api.hpp"
+#include "app/api/query.hpp"
+#include "app/json/submission.hpp"
+#include "app/json/task.hpp"
+#include "messages/ids.hpp"
+
+namespace fairlead::app::api {
+
+namespace {
+
+std::string task_path(const std::string& id) { return "/v1/tasks/" + door::encode_percent(id); }
+
+/// Until the task has ended or is parked, or the time is over. What goes wrong meanwhile changes nothing: the task is submitted.
+void wait_for_end(const exchange_ptr& x, v1::SubmitResult taken, std::uint64_t after, std::chrono::steady_clock::time_point until) {
+  if (x->is_over()) return;
+  const auto left = std::max(std::chrono::duration_cast<duration>(until - std::chrono::steady_clock::now()), duration{0});
+  v1::WatchRequest request;
+  request.set_id(taken.id());
+  request.set_after_sequence(after);
+  request.set_wait_ms(left.count());
+  x->ask_any<v1::WatchRequest>(request, left, [x, taken = std::move(taken), after, until](const result<v1::WatchReply>& reply) {
+    const door::headers located{{"Location", task_path(taken.id())}};
+    if (reply && (has_ended(reply->state()) || reply->parked())) {
+      v1::TaskEnd end;
+      end.set_id(taken.id());
+      end.set_state(reply->state());
+      end.set_parked(reply->parked());
+      end.set_reason(reply->reason());
+      return x->say(taken.created() ? 201 : 200, submit_json(taken, &end), located);
+    }
+    if (!reply || std::chrono::steady_clock::now() >= until) return x->say(202, submit_json(taken), located);
+    wait_for_end(x, taken, reply->events().empty() ? after : reply->events().rbegin()->sequence(), until);
+  });
+}
+
+door::problem large_input() {
+  const std::string sentence = "The input has more than 256 KiB.", remedy = "Keep large data elsewhere and give a reference to it.";
+  return {"too_large", sentence, remedy, {{"/input", sentence, remedy}}, {}, false};
+}
+
+/// `keyed`: the id is a key that the client made up for this request.
+void submit(const exchange_ptr& x, v1::Submission item, bool keyed) {
+  const auto wait = take_wait(*x);
+  if (x->refuse_rest()) return;
+  if (item.workflow().empty()) return x->refuse_at("/workflow", invalid("The body names no workflow.", R"(Give "workflow": NAME.)"));
+  if (item.input().size() > max_input_bytes) return x->refuse(large_input());
+  v1::SubmitRequest request;
+  *request.add_items() = std::move(item);
+  x->ask<v1::SubmitRequest>(std::move(request), [x, wait, keyed](v1::SubmitReply& reply) {
+    if (reply.results().empty()) return x->refuse(error{v1::ERROR_CODE_INTERNAL, "The answer has no result.", "Report this as a bug."});
+    auto& taken = *reply.mutable_results(0);
+    if (const auto& why = taken.error(); why.code() != v1::ERROR_CODE_OK) {
+      auto refused = door::problem_of(error::from_proto(why));
+      if (keyed && why.code() == v1::ERROR_CODE_CONFLICT) refused.code = "key_reused";
+      return x->refuse(std::move(refused));
+    }
+    if (!wait) return x->say(taken.created() ? 201 : 200, submit_json(taken), {{"Location", task_path(taken.id())}});
+    wait_for_end(x, std::move(taken), 0, std::chrono::steady_clock::now() + *wait);
+  });
+}
+
+std::optional<v1::Submission> read_submission(exchange& x) {
+  if (!x.takes_json()) return std::nullopt;
+  std::string pointer;
+  auto item = parse_submission(x.what().body, pointer);
+  if (item) return std::move(*item);
+  x.refuse_at(pointer, item.failure());
+  return std::nullopt;
+}
+
+}  // namespace
+
+void put_task(exchange_ptr x) {
+  auto item = read_submission(*x);
+  if (!item) return;
+  const auto& id = x->part(0);
+  if (!item->id().empty() && item->id() != id)
+    return x->refuse_at("/id", invalid("The id in the body is not that of the path.", "Leave it out."));
+  if (!valid_task_id(id))
+    return x->refuse(invalid("'" + id + "' is not a task id.", "An id has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -"));
+  item->set_id(id);
+  submit(x, std::move(*item), false);
+}
+
+void post_task(exchange_ptr x) {
+  auto item = read_submission(*x);
+  if (!item) return;
+  const auto key = x->key();
+  if (key) {
+    if (!valid_task_id(*key))
+      return x->refuse(
+          invalid("The Idempotency-Key is not a task id, which it becomes.", "A key has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -"));
+    if (!item->id().empty() && item->id() != *key)
+      return x->refuse_at("/id", invalid("The id in the body is not the Idempotency-Key.", "Give one of the two."));
+    item->set_id(*key);
+  }
+  if (item->id().empty()) item->set_id(make_uuid_v7(to_unix_ms(x->in().time->now())));
+  submit(x, std::move(*item), key.has_value());
+}
+
+namespace {
+
+/// The result of one item of a batch.
+void write_result(json_writer& out, const v1::SubmitResult& one) {
+  const auto& why = one.error();
+  out.begin_object().key("id").text_or_null(one.id()).key("created").boolean(one.created()).key("start_at").moment(one.start_at_unix_ms());
+  out.key("code").string(code_word(why.code())).key("error").string(why.sentence()).key("remedy").string(why.remedy()).end_object();
+}
+
+}  // namespace
+
+/// What is wrong with an item refuses that item alone.
+void submit_batch(exchange_ptr x) {
+  if (x->refuse_rest()) return;
+  v1::SubmitRequest request;
+  v1::SubmitReply results;
+  std::vector<int> sent;  // the results that the node gives
+  const auto take = [&](std::size_t i, std::string_view value, std::string& pointer) -> status {
+    auto& result = *results.add_results();
+    auto item = parse_submission(value, pointer);
+    if (item && item->input().size() > max_input_bytes) item = invalid(large_input().sentence, large_input().remedy);
+    if (item && item->id().empty()) item = invalid("The task has no id.", "Give each task an id, so that the batch can be sent again.");
+    if (item) {
+      result.set_id(item->id());
+      sent.push_back(static_cast<int>(i));
+      *request.add_items() = std::move(*item);
+    } else {
+      *result.mutable_error() = invalid(pointer + ": " + item.failure().sentence, item.failure().remedy).to_proto();
+    }
+    return nothing{};
+  };
+  if (!x->read_body({{"tasks", each_into(max_request_items, take), true}})) return;
+  const auto say = [x, sent](v1::SubmitReply& all, v1::SubmitReply& answered) {
+    for (int i = 0; i < answered.results_size() && i < static_cast<int>(sent.size()); ++i)
+      all.mutable_results(sent[static_cast<std::size_t>(i)])->Swap(answered.mutable_results(i));
+    json_writer out;
+    out.begin_object().key("results").begin_array();
+    for (const auto& one : all.results()) write_result(out, one);
+    x->say(200, out.end_array().end_object().text());
+  };
+  if (request.items().empty()) {
+    v1::SubmitReply none;
+    return say(results, none);
+  }
+  const auto all = std::make_shared<v1::SubmitReply>(std::move(results));
+  x->ask<v1::SubmitRequest>(std::move(request), [say, all](v1::SubmitReply& answered) { say(*all, answered); });
+}
+
+}  // namespace fairlead::app::api
