@@ -1,5 +1,7 @@
 // /v1/jobs: what changes jobs.
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "actors/core/request_limits.hpp"
@@ -16,6 +18,11 @@ namespace fairlead::app::api {
 namespace {
 
 constexpr const char* lost_result = "The answer has no result.";
+
+/// No job has a revision that does not fit.
+std::uint32_t revision_of(exchange& x) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(x.wanted_revision(), std::numeric_limits<std::uint32_t>::max()));
+}
 
 /// The jobs of the body, which is a job file. nullopt: refused.
 std::optional<v1::JobApplyRequest> read_jobs(exchange& x) {
@@ -41,7 +48,7 @@ void name_results(const v1::JobApplyRequest& asked, v1::JobApplyReply& reply) {
 
 void operate(const exchange_ptr& x, v1::JobAction action) {
   action.set_who(x->who());
-  action.set_if_revision(static_cast<std::uint32_t>(x->wanted_revision()));
+  action.set_if_revision(revision_of(*x));
   if (x->is_over()) return;
   v1::JobOperateRequest request;
   *request.mutable_action() = std::move(action);
@@ -74,7 +81,7 @@ void put_job(exchange_ptr x) {
   if (!request) return;
   if (request->jobs_size() != 1 || request->jobs(0).name() != x->part(0))
     return x->refuse(invalid("The body is not the job " + x->part(0) + ".", "Send one job, with the name in the path."));
-  request->set_if_revision(static_cast<std::uint32_t>(x->wanted_revision()));
+  request->set_if_revision(revision_of(*x));
   if (x->is_over()) return;
   x->ask<v1::JobApplyRequest>(*request, [x, asked = *request](v1::JobApplyReply& reply) {
     if (reply.results().empty()) return x->refuse(error{v1::ERROR_CODE_INTERNAL, lost_result, "Report this as a bug."});

@@ -40,8 +40,8 @@ struct answer {
   unsigned status = 200;
   std::string content_type = "application/json; charset=utf-8";
   std::string body;
-  headers more;          // besides those that each answer has
-  bool close = false;    // the connection, after the answer
+  headers more;            // besides those that each answer has
+  bool close = false;      // the connection, after the answer
   std::string farewell{};  // of a stream: what is sent last when the listener ends before it
 };
 

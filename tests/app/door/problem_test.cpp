@@ -31,7 +31,8 @@ TEST(problems, each_code_is_in_the_table_once) {
 }
 
 TEST(problems, a_document_says_what_is_wrong_where_and_what_to_do) {
-  const auto made = to_answer({"invalid_argument", "The label is bad.", "Give another.", {{"/labels/a", "The label is bad.", "Give another."}}, {}, false}, "r-1");
+  const auto made = to_answer(
+      {"invalid_argument", "The label is bad.", "Give another.", {{"/labels/a", "The label is bad.", "Give another."}}, {}, false}, "r-1");
   EXPECT_EQ(made.status, 400U);
   EXPECT_EQ(made.content_type, "application/problem+json");
   EXPECT_EQ(nlohmann::json::parse(made.body),
