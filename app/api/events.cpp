@@ -65,7 +65,8 @@ void follow(const exchange_ptr& x, place_in_task at, bool has_begun) {
         }
         auto text = events_of(*reply, at);
         if (has_ended(reply->state())) {
-          x->send(text + event_text("end", end_json(*reply)));
+          // Of a task whose record is gone there are no events. The client needs a place all the same, so that it is told "no more" when it comes again.
+          x->send(text + event_text("end", end_json(*reply), at.sequence == 0 ? 1 : 0));
           return x->end_stream();
         }
         x->send(text.empty() ? ": nothing new\n\n" : std::move(text));

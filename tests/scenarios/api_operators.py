@@ -213,6 +213,12 @@ def events(to, node):
     expect({event["event"] for event in whole.events} == {"state", "step", "end"}, f"{whole.events}")
     over = stream(to.port, path_of("b/1") + "/events", {"Last-Event-ID": str(whole.numbers()[-1])})
     expect(over.answer.status == 204, f"a client that has everything got {over.answer.status}")
+    # Its record was deleted.
+    gone = stream(to.port, path_of("b/0") + "/events")
+    wait_until(lambda: gone.ended, 10, "the stream of a deleted task ends")
+    expect([event["event"] for event in gone.events] == ["end"], f"{gone.events}")
+    over = stream(to.port, path_of("b/0") + "/events", {"Last-Event-ID": gone.events[-1]["id"]})
+    expect(over.answer.status == 204, f"a client of a deleted task that came again got {over.answer.status}")
     expect(stream(to.port, path_of("nobody") + "/events").answer.status == 404, "events of a task that does not exist")
     to.expect(400, "GET", path_of("b/1") + "/events?after=x", pointer="after")
     # Streams that are left, and one that takes nothing.
