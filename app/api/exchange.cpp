@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "actors/core/text/text.hpp"
 #include "app/door/guards.hpp"
 #include "store/content_hash.hpp"
 
@@ -92,13 +93,18 @@ std::uint64_t exchange::wanted_revision() {
   return 0;
 }
 
-std::optional<std::string> exchange::key() const {
+std::optional<std::string> exchange::key() {
   const auto given = door::find_header(what_.head, "Idempotency-Key");
   if (!given) return std::nullopt;
   // The string of draft-ietf-httpapi-idempotency-key-header-07, `"8e03978e"`; the same without quotes is taken as well.
   auto text = *given;
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
-  return std::string{text};
+  std::string out{text};
+  if (core::clean_text(out, out.size()) != out) {
+    refuse_at("Idempotency-Key", invalid("The Idempotency-Key is not UTF-8.", "Use a key of letters and digits."));
+    return std::nullopt;
+  }
+  return out;
 }
 
 void exchange::say_resource(std::uint64_t revision, std::string json) {

@@ -62,8 +62,8 @@ class exchange : public std::enable_shared_from_this<exchange> {
 
   /// The revision in the header If-Match; 0: there is none, or `*`. A tag that is none of ours is refused.
   std::uint64_t wanted_revision();
-  /// The header Idempotency-Key without its quotes.
-  std::optional<std::string> key() const;
+  /// The header Idempotency-Key without its quotes. One that is not UTF-8 is refused.
+  std::optional<std::string> key();
   /// Whoever sent the request, for histories and logs.
   std::string who() const { return "loopback"; }
 

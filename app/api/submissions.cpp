@@ -94,6 +94,7 @@ void post_task(exchange_ptr x) {
   auto item = read_submission(*x);
   if (!item) return;
   const auto key = x->key();
+  if (x->is_over()) return;
   if (key) {
     if (!valid_task_id(*key))
       return x->refuse(

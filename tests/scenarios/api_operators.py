@@ -139,6 +139,9 @@ def actions(to, node):
     to.expect(412, "POST", path, skip, headers={"If-Match": '"1-0"'}, code="changed")
     for wrong in ("x", '"x"', '"0-1"', '"1"', '"-1"'):
         to.expect(400, "POST", path, skip, headers={"If-Match": wrong}, pointer="If-Match")
+    for wrong in ("/v1/tasks", path):
+        to.expect(400, "POST", wrong, {"workflow": "brittle"} if wrong == "/v1/tasks" else skip, headers={"Idempotency-Key": b'"\xff\xfe"'},
+                  pointer="Idempotency-Key")
     expect(to.expect(200, "GET", path_of("b/0"))[1] == task, "what was refused has changed the task")
     done = {"If-Match": tag, "Idempotency-Key": '"skip-1"'}
     _, said = to.expect(200, "POST", path, skip, headers=done)

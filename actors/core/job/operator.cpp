@@ -5,6 +5,7 @@
 
 #include "actors/core/job/machine.hpp"
 #include "actors/core/text/json.hpp"
+#include "actors/core/text/text.hpp"
 
 namespace fairlead::core {
 
@@ -100,6 +101,8 @@ void job_machine::run(const v1::JobAction& what) {
     return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time of the launch is a whole second, but these are reserved for the schedule");
   if (what.token().size() > most_token_bytes)
     return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the token of the launch has more than " + std::to_string(most_token_bytes) + " bytes");
+  if (clean_text(what.token(), what.token().size()) != what.token())
+    return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the token of the launch is not UTF-8", "use a token of letters and digits");
   // Without a time, the token alone says which launch it is, for as long as that is kept.
   if (what.nominal_unix_ms() == 0 && !what.token().empty()) {
     const auto kept = ctx_.rows->from(0);

@@ -5,6 +5,7 @@
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
+#include "actors/core/text/text.hpp"
 
 namespace fairlead::core {
 
@@ -20,6 +21,8 @@ void task_machine::on(const operated& e) {
   const auto& token = e.action.token();
   if (token.size() > most_action_token_bytes)
     return refuse("the key of the action has more than 64 bytes", "use a shorter key", v1::ERROR_CODE_INVALID_ARGUMENT);
+  if (clean_text(token, token.size()) != token)
+    return refuse("the key of the action is not UTF-8", "use a key of letters and digits", v1::ERROR_CODE_INVALID_ARGUMENT);
   if (!token.empty())
     for (const auto& done : record_.actions()) {
       if (done.token() != token) continue;

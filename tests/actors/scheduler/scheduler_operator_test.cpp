@@ -169,6 +169,19 @@ TEST_F(operator_test, an_action_that_comes_again_under_its_key_is_done_once) {
   EXPECT_EQ(ask(other, "t1").error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
 }
 
+TEST_F(operator_test, a_key_that_is_not_utf8_is_refused_and_the_record_can_still_be_read) {
+  submit(submission("t1", "1", "plain"));
+  v1::OperatorAction pause;
+  pause.set_verb(v1::OPERATOR_VERB_PAUSE);
+  pause.set_token("\xff\xfe");
+  EXPECT_EQ(ask(pause, "t1").error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
+  restart();
+  ASSERT_TRUE(stored("t1"));
+  EXPECT_FALSE(stored("t1")->paused());
+  pause.set_token("\xc3\xa9");
+  EXPECT_EQ(ask(pause, "t1").error().code(), v1::ERROR_CODE_OK);
+}
+
 TEST_F(operator_test, a_task_remembers_the_keys_of_its_latest_actions) {
   submit(submission("t1", "1", "plain"));
   v1::OperatorAction turn;

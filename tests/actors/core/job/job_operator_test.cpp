@@ -73,6 +73,8 @@ TEST(JobOperator, WithoutATimeTheTokenSaysWhichLaunchARunIs) {
   job.ended("10:04:30", "10:03:00.123");
   EXPECT_EQ(job.operate("10:04:40.5", action), "answer: has ended\n");
   EXPECT_EQ(job.record.launched(), 1U);
+  action.set_token("\xff");
+  EXPECT_EQ(job.operate("10:04:45", action), "refused: the token of the launch is not UTF-8");
   action.set_token("another one");
   EXPECT_EQ(job.operate("10:04:50.001", action), "10:04:50.001 started\nanswer: started\n");
 }
