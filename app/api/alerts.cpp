@@ -21,10 +21,7 @@ void list_alerts(exchange_ptr x) {
   v1::AlertListRequest list;
   list.set_partial(true);
   list.set_page_size(page.size);
-  std::uint64_t before = 0;
-  if (!page.cursor.empty() && !read_number(page.cursor, before))
-    x->refuse_at("cursor", invalid("The cursor is none.", "Use the path in `next` as it is."));
-  list.set_before(before);
+  list.set_before(page.number(*x));
   for (const auto& word : x->parameters("state")) {
     const auto count = list.states_size();
     for (const auto state : alert_states)

@@ -79,6 +79,18 @@ class exchange : public std::enable_shared_from_this<exchange> {
   /// The parameter, or the field of the body.
   void refuse_at(const std::string& pointer, const error& why);
   bool is_over() const { return to_->is_over(); }
+  /// The only result of a reply about one thing; null: it is an error, or missing, and becomes the client's answer.
+  template <class Reply>
+  auto only_result(const Reply& reply) -> decltype(&reply.results(0)) {
+    if (reply.results().empty()) {
+      refuse(error{v1::ERROR_CODE_INTERNAL, "The answer has no result.", "Report this as a bug."});
+      return nullptr;
+    }
+    const auto& one = reply.results(0);
+    if (one.error().code() == v1::ERROR_CODE_OK) return &one;
+    refuse(error::from_proto(one.error()));
+    return nullptr;
+  }
 
   /// `then` is called with an answer without an error; an error becomes the client's answer. `wait`: as the request itself asks for.
   template <class Request>

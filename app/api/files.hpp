@@ -1,17 +1,13 @@
 #pragma once
 // Bodies that are files of people: workflows and jobs, in YAML or JSON.
 
-#include <chrono>
+#include <string>
 #include <vector>
 
 #include "app/door/problem.hpp"
 #include "app/yaml/document.hpp"
-#include "messages/time.hpp"
 
 namespace fairlead::app::api {
-
-/// For the expressions of a workflow to be checked, and each shard to take it.
-inline constexpr duration deploy_time = std::chrono::seconds{30};
 
 /// Each problem of a file, with its line.
 inline door::problem problem_of_file(const std::vector<problem>& found) {

@@ -11,13 +11,10 @@
 #include "app/files/job_file.hpp"
 #include "app/files/job_words.hpp"
 #include "app/json/job/operations.hpp"
-#include "messages/ids.hpp"
 
 namespace fairlead::app::api {
 
 namespace {
-
-constexpr const char* lost_result = "The answer has no result.";
 
 /// No job has a revision that does not fit.
 std::uint32_t revision_of(exchange& x) {
@@ -54,11 +51,10 @@ void operate(const exchange_ptr& x, v1::JobAction action) {
   *request.mutable_action() = std::move(action);
   request.add_names(x->part(0));
   x->ask<v1::JobOperateRequest>(std::move(request), [x](const v1::JobOperateReply& reply) {
-    if (reply.results().empty()) return x->refuse(error{v1::ERROR_CODE_INTERNAL, lost_result, "Report this as a bug."});
-    const auto& done = reply.results(0);
-    if (done.error().code() != v1::ERROR_CODE_OK) return x->refuse(error::from_proto(done.error()));
+    const auto* const done = x->only_result(reply);
+    if (done == nullptr) return;
     json_writer out;
-    write_job_operated(out, done);
+    write_job_operated(out, *done);
     x->say(200, out.text());
   });
 }
@@ -84,13 +80,12 @@ void put_job(exchange_ptr x) {
   request->set_if_revision(revision_of(*x));
   if (x->is_over()) return;
   x->ask<v1::JobApplyRequest>(*request, [x, asked = *request](v1::JobApplyReply& reply) {
-    if (reply.results().empty()) return x->refuse(error{v1::ERROR_CODE_INTERNAL, lost_result, "Report this as a bug."});
     name_results(asked, reply);
-    const auto& done = reply.results(0);
-    if (done.error().code() != v1::ERROR_CODE_OK) return x->refuse(error::from_proto(done.error()));
+    const auto* const done = x->only_result(reply);
+    if (done == nullptr) return;
     json_writer out;
-    write_job_applied(out, done);
-    x->say(done.created() ? 201 : 200, out.text(), {{"Location", "/v1/jobs/" + door::encode_percent(done.name())}});
+    write_job_applied(out, *done);
+    x->say(done->created() ? 201 : 200, out.text(), {{"Location", "/v1/jobs/" + door::encode_percent(done->name())}});
   });
 }
 
@@ -146,13 +141,12 @@ void act_on_job(exchange_ptr x) {
   }
   action.set_reason(reason);
   if (!input.empty()) action.set_input(input);
-  const auto now_ms = to_unix_ms(x->in().time->now());
   if (fills) {
     action.set_from_unix_ms(from);
-    action.set_to_unix_ms(to == 0 ? now_ms : to);
+    action.set_to_unix_ms(to == 0 ? to_unix_ms(x->in().time->now()) : to);
   }
   // With a key, the key alone says which launch it is.
-  if (runs) action.set_token(x->key().value_or(make_uuid_v7(now_ms)));
+  if (runs) action.set_token(x->key().value_or(""));
   operate(x, std::move(action));
 }
 

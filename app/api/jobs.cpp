@@ -66,16 +66,15 @@ void list_launches(exchange_ptr x) {
   v1::JobHistoryRequest request;
   request.set_name(x->part(0));
   request.set_page_size(page.size);
-  std::int64_t from = 0, to = 0, before = 0;
-  if (!page.cursor.empty() && !read_number(page.cursor, before))
-    x->refuse_at("cursor", invalid("The cursor is none.", "Use the path in `next` as it is."));
+  const auto before = page.number(*x);
+  std::int64_t from = 0, to = 0;
   take_moment(*x, "from", from);
   take_moment(*x, "to", to);
   take_flag(*x, "launches_only", [&](bool on) { request.set_launches_only(on); });
   if (x->refuse_rest()) return;
   request.set_from_unix_ms(from);
   request.set_to_unix_ms(to);
-  request.set_before_unix_ms(before);
+  request.set_before_unix_ms(static_cast<std::int64_t>(before));
   x->ask<v1::JobHistoryRequest>(request, [x, page](const v1::JobHistoryReply& reply) {
     json_writer out;
     out.begin_object().key("items").begin_array();

@@ -48,17 +48,6 @@ void say_operated(const exchange_ptr& x, const v1::NodeOperateRequest& asked, co
   }
 }
 
-/// The shards that would stand still without the node.
-std::vector<std::uint32_t> needed_by(const v1::StatusReply& known, const std::string& node) {
-  std::vector<std::uint32_t> out;
-  for (const auto& shard : known.shards()) {
-    const auto& its = shard.replication();
-    const bool is_one = std::find(its.nodes().begin(), its.nodes().end(), node) != its.nodes().end();
-    if (is_one && its.role() == "leader" && its.may_lose() == 0) out.push_back(shard.shard());
-  }
-  return out;
-}
-
 void operate(const exchange_ptr& x, const v1::NodeOperateRequest& request) {
   x->ask<v1::NodeOperateRequest>(
       request,

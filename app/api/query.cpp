@@ -64,6 +64,13 @@ page_asked::page_asked(exchange& from) : path_(from.what().path()) {
     from.refuse_at("cursor", invalid("The cursor is not one of this list.", "Use the path in `next` as it is."));
 }
 
+std::uint64_t page_asked::number(exchange& from) const {
+  std::uint64_t out = 0;
+  if (!cursor.empty() && !read_number(cursor, out))
+    from.refuse_at("cursor", invalid("The cursor is none.", "Use the path in `next` as it is."));
+  return out;
+}
+
 void page_asked::write_next(json_writer& out, const std::string& cursor) const {
   out.key("next");
   if (cursor.empty()) {

@@ -65,6 +65,9 @@ struct page_asked {
   std::uint32_t size = 0;
   std::string cursor;
 
+  /// The cursor of a list that goes on from a number; 0: it was not given.
+  std::uint64_t number(exchange& from) const;
+
   /// `"next":…`: the path of the page that begins at `cursor`; empty: null.
   void write_next(json_writer& out, const std::string& cursor) const;
 

@@ -95,10 +95,7 @@ void act_on_task(exchange_ptr x) {
   *request.mutable_action() = std::move(*action);
   request.add_ids(x->part(0));
   x->ask<v1::OperateRequest>(std::move(request), [x](const v1::OperateReply& reply) {
-    if (reply.results().empty()) return x->refuse(error{v1::ERROR_CODE_INTERNAL, "The answer has no result.", "Report this as a bug."});
-    const auto& done = reply.results(0);
-    if (done.error().code() != v1::ERROR_CODE_OK) return x->refuse(error::from_proto(done.error()));
-    x->say(200, operated_json(done));
+    if (const auto* const done = x->only_result(reply)) x->say(200, operated_json(*done));
   });
 }
 

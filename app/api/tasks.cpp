@@ -129,9 +129,7 @@ void show_task(exchange_ptr x) {
 
 void show_history(exchange_ptr x) {
   const page_asked page{*x};
-  std::uint64_t after = 0;
-  if (!page.cursor.empty() && !read_number(page.cursor, after))
-    x->refuse_at("cursor", invalid("The cursor is none.", "Use the path in `next` as it is."));
+  const auto after = page.number(*x);
   if (x->refuse_rest()) return;
   v1::TaskShowRequest request;
   request.set_id(x->part(0));

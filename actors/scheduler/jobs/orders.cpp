@@ -228,7 +228,10 @@ v1::JobOperateResult launches::operate_one(const std::string& name, const v1::Jo
     forget_if_durable(name);
     return refused(no_job(name));
   }
-  if (const auto why = refuse_other_revision(name, &(*found)->record, action.if_revision())) return refused(*why);
+  if (const auto why = refuse_other_revision(name, &(*found)->record, action.if_revision())) {
+    forget_if_durable(name);
+    return refused(*why);
+  }
   if (action.verb() == v1::JOB_VERB_DELETE) {
     if (const auto why = erase(name, **found)) return refused(*why);
     note_operated(name, action);

@@ -1,6 +1,5 @@
 // Commands of an operator that affect a whole node.
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -52,22 +51,15 @@ void add_words(CLI::App& command, cli_context& context, node_words& words) {
   add_client_options(command, context);
 }
 
-/// Of the shards that this node holds together with others, those that would stand still without it. A new leader knows nothing of the others before
-/// they have answered it.
-std::vector<std::uint32_t> needed_by(client& to, const std::string& node) {
+/// A new leader knows nothing of the others before they have answered it.
+std::vector<std::uint32_t> needed_by_at_last(client& to, const std::string& node) {
   constexpr int most_tries = 20;
   constexpr std::chrono::milliseconds again_after{100};
   std::vector<std::uint32_t> out;
   for (int i = 0; i < most_tries; ++i) {
     if (i != 0) std::this_thread::sleep_for(again_after);
-    out.clear();
     const auto known = to.status_of_node({});
-    if (!known) return out;
-    for (const auto& shard : known->shards()) {
-      const auto& its = shard.replication();
-      const bool is_one = std::find(its.nodes().begin(), its.nodes().end(), node) != its.nodes().end();
-      if (is_one && its.role() == "leader" && its.may_lose() == 0) out.push_back(shard.shard());
-    }
+    out = known ? needed_by(*known, node) : std::vector<std::uint32_t>{};
     if (out.empty()) return out;
   }
   return out;
@@ -86,7 +78,7 @@ void add_node_verb(CLI::App& group, cli_context& context, const char* name, cons
         context,
         [&](client& to) {
           auto done = operate(to, verb, *words);
-          if (drain && done) needed = needed_by(to, name_of(*done, *words));
+          if (drain && done) needed = needed_by_at_last(to, name_of(*done, *words));
           return done;
         },
         [&](const v1::NodeOperateReply& reply) { return node_drained_json(name_of(reply, *words), drain, reply, needed); },

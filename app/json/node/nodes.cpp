@@ -1,5 +1,6 @@
 #include "app/json/node/nodes.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "actors/core/text/nearest.hpp"
@@ -87,6 +88,16 @@ std::string tree_json(const v1::InspectReply& reply) {
   begin_inspection(out, reply);
   for (const auto& actor : reply.actors()) write_actor(out, actor);
   return out.end_array().end_object().text();
+}
+
+std::vector<std::uint32_t> needed_by(const v1::StatusReply& reply, const std::string& node) {
+  std::vector<std::uint32_t> out;
+  for (const auto& shard : reply.shards()) {
+    const auto& its = shard.replication();
+    const bool is_one = std::find(its.nodes().begin(), its.nodes().end(), node) != its.nodes().end();
+    if (is_one && its.role() == "leader" && its.may_lose() == 0) out.push_back(shard.shard());
+  }
+  return out;
 }
 
 }  // namespace fairlead::app

@@ -19,6 +19,9 @@ std::string tree_json(const v1::InspectReply& reply);
 /// Whether a node of this name can be asked. Errors, which waiting would not change: not_found, with the nearest name; wrong_state.
 status check_node(const v1::StatusReply& reply, const std::string& name);
 
+/// The shards that would stand still without the node, as their leaders say.
+std::vector<std::uint32_t> needed_by(const v1::StatusReply& reply, const std::string& node);
+
 // ---- parts of these ----
 
 /// `connected`, `refused`, `away`.
