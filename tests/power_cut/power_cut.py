@@ -142,13 +142,13 @@ class power_cut:
         findings = []
         name = f"after-{folder.name}"
         with_cuts = may_cut and number % ONE_START_IN == 0
-        again = crash_images.disk(folder) if with_cuts else None
-        recording = None
+        again = recording = None
         try:
             checked = fairlead("store", "check", folder / "store", "--json", seconds=60)
             if checked.returncode != 0 and (taken or checked.returncode != NOT_FOUND):
                 findings.append(f"store check before the start: {checked.stdout[-300:]}{checked.stderr[-300:]}")
             if with_cuts:
+                again = crash_images.disk(folder)  # a check may have made a lock file whose name was cut off
                 one, recording = self.recorded_place(name, folder)
             else:
                 one = place.place(self.box_, name, store__path=str(folder / "store"))
