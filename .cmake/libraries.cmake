@@ -28,6 +28,7 @@ find_plain_library(xxhash xxhash.h xxhash)
 find_plain_library(cctz cctz/time_zone.h cctz)
 find_plain_library(edit histedit.h edit)
 find_plain_library(microhttpd microhttpd.h microhttpd)
+find_plain_library(gnutls gnutls/gnutls.h gnutls)
 find_plain_library(prometheus prometheus/text_serializer.h prometheus-cpp-core)
 target_link_libraries(fairlead::caf INTERFACE Threads::Threads)
 

@@ -33,6 +33,12 @@ error deleted(const std::string& id, const v1::TaskTombstone& tombstone) {
           "only its id is kept: another task cannot have it"};
 }
 
+/// Whether the request is about this task, or only about those of others.
+template <class Request>
+bool is_for(const Request& what, const v1::TaskTombstone& task) {
+  return what.submitted_by().empty() || what.submitted_by() == task.submitted_by();
+}
+
 /// The smallest table that holds all requested tasks, the range of it to scan, and the task number in its keys.
 struct plan {
   store::table where = store::table::task;
@@ -139,7 +145,7 @@ v1::TaskShowReply show_task(const v1::TaskShowRequest& what, const store::snapsh
   };
   const auto tombstone = store::find_task(from, what.id());
   if (!tombstone) return refuse(tombstone.failure());
-  if (!*tombstone) return refuse(not_found(what.id()));
+  if (!*tombstone || !is_for(what, **tombstone)) return refuse(not_found(what.id()));
   // Its rows may be here still, where the move to its archive is not done.
   if ((*tombstone)->deleted_at_unix_ms() != 0) return refuse(deleted(what.id(), **tombstone));
   const auto number = (*tombstone)->number();
@@ -177,7 +183,7 @@ v1::StatesReply states_of(const v1::StatesRequest& what, const store::snapshot& 
       *out.mutable_error() = tombstone.failure().to_proto();
       return out;
     }
-    if (!*tombstone) continue;
+    if (!*tombstone || !is_for(what, **tombstone)) continue;
     item->set_state((*tombstone)->final_state());
     if ((*tombstone)->archived_day() != 0 || (*tombstone)->deleted_at_unix_ms() != 0) continue;
     const auto task = store::load_task(from, (*tombstone)->number());

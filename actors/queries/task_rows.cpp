@@ -16,6 +16,7 @@ bool task_matches(const v1::TaskListRequest& what, const v1::TaskRecord& task, m
     if (!has) return false;
   }
   if (task.finished_at_unix_ms() < what.ended_since_unix_ms()) return false;
+  if (!what.submitted_by().empty() && task.submitted_by() != what.submitted_by()) return false;
   const auto age_ms = to_unix_ms(now) - task.created_at_unix_ms();
   if (what.older_than_ms() > 0 && age_ms < what.older_than_ms()) return false;
   return what.younger_than_ms() <= 0 || age_ms < what.younger_than_ms();
@@ -39,6 +40,7 @@ v1::TaskSummary summary_of(const v1::TaskRecord& task) {
   *out.mutable_labels() = task.labels();
   out.set_priority(task.priority());
   out.set_start_at_unix_ms(task.start_at_unix_ms());
+  out.set_submitted_by(task.submitted_by());
   return out;
 }
 

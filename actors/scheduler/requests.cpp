@@ -114,6 +114,7 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   source.priority = item.priority();
   source.start_at_unix_ms = item.start_at_unix_ms();
   source.delay_ms = item.delay_ms();
+  source.submitted_by = core::clean_text(item.submitted_by(), who_limit);
   if (item.has_reply()) source.reply = std::move(*item.mutable_reply());
   if (launch != nullptr) {
     source.launch = launch->launch;
@@ -244,13 +245,18 @@ void scheduler::answer(const v1::WorkflowDeleteRequest& what, std::uint64_t tick
 }
 
 void scheduler::answer(const v1::WatchRequest& what, std::uint64_t ticket) {
-  const auto known = lookup(what.id());
-  if (!known || !*known) {
+  const auto refuse = [&](const error& why) {
     v1::WatchReply reply;
-    *reply.mutable_error() =
-        (known ? error{v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(what.id(), 256), ""} : known.failure()).to_proto();
+    *reply.mutable_error() = why.to_proto();
     world_.out->reply(ticket, std::move(reply));
-    return;
+  };
+  const error unknown{v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(what.id(), 256), ""};
+  const auto known = lookup(what.id());
+  if (!known || !*known) return refuse(known ? unknown : known.failure());
+  if (!what.submitted_by().empty()) {
+    const auto tombstone = store::find_task(committed(), what.id());
+    if (!tombstone) return refuse(tombstone.failure());
+    if (!*tombstone || (*tombstone)->submitted_by() != what.submitted_by()) return refuse(unknown);
   }
   const auto number = (*known)->number;
   const bool on_its_way = recent_ids_.count(what.id()) != 0;

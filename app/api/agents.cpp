@@ -37,6 +37,7 @@ void act_on_agent(exchange_ptr x) {
   std::string word, reason;
   if (x->refuse_rest()) return;
   if (!x->read_body({{"verb", text_into(word), true}, {"reason", text_into(reason)}})) return;
+  x->note_action(word, reason);
   v1::AgentOperateRequest request;
   for (const auto& one : agent_verbs)
     if (word == one.word) request.set_verb(one.verb);

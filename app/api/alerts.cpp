@@ -61,6 +61,7 @@ void acknowledge_alerts(exchange_ptr x) {
   };
   if (x->refuse_rest()) return;
   if (!x->read_body({{"numbers", each_into(max_request_items, take), true}, {"note", text_into(note)}})) return;
+  x->note_action("ack", note);
   request.set_who(x->who());
   request.set_note(note);
   x->ask<v1::AlertAckRequest>(request, [x, request](const v1::AlertAckReply& reply) { x->say(200, acknowledged_json(request, reply)); });
@@ -70,6 +71,7 @@ void release_brake(exchange_ptr x) {
   v1::BrakeReleaseRequest request;
   if (x->refuse_rest()) return;
   if (!x->read_body({{"reason", text_into(*request.mutable_reason())}})) return;
+  x->note_action("release", request.reason());
   request.set_who(x->who());
   x->ask<v1::BrakeReleaseRequest>(request, [x](const v1::BrakeReleaseReply& reply) { x->say(200, brake_release_json(reply)); });
 }

@@ -10,6 +10,11 @@ namespace fairlead::app::api {
 
 namespace {
 
+/// What changes more than tasks of its own: tasks themselves have who submitted them.
+bool is_noted(const route& one) {
+  return one.needed == right::act || one.needed == right::deploy || (one.needed == right::administer && !door::is_safe(one.method));
+}
+
 /// Files that are read at once, each in a thread of its own.
 constexpr int most_reading = 8;
 
@@ -19,58 +24,81 @@ const std::vector<route>& routes() {
   static const std::vector<route> all{
       {"GET", "/v1/version", &show_version},
       {"GET", "/v1/problems/{code}", &show_problem},
-      {"GET", "/v1/tasks", &list_tasks},
-      {"POST", "/v1/tasks", &post_task},
-      {"POST", "/v1/tasks:batch", &submit_batch},
-      {"POST", "/v1/tasks:states", &list_states},
-      {"GET", "/v1/tasks/{id}", &show_task},
-      {"PUT", "/v1/tasks/{id}", &put_task},
-      {"GET", "/v1/tasks/{id}/history", &show_history},
-      {"GET", "/v1/tasks/{id}/events", &show_events},
-      {"GET", "/v1/tasks/{id}/input", &show_input},
-      {"GET", "/v1/tasks/{id}/steps/{step}/input", &show_step_input},
-      {"GET", "/v1/tasks/{id}/steps/{step}/output", &show_step_output},
-      {"POST", "/v1/tasks/{id}/actions", &act_on_task},
-      {"GET", "/v1/workflows", &list_workflows},
-      {"POST", "/v1/workflows", &deploy_workflow, runs::in_its_thread},
-      {"POST", "/v1/workflows:check", &check_workflow, runs::in_its_thread},
-      {"GET", "/v1/workflows/{name}", &show_workflow},
-      {"DELETE", "/v1/workflows/{name}", &delete_workflow},
-      {"GET", "/v1/jobs", &list_jobs},
-      {"POST", "/v1/jobs:apply", &apply_jobs, runs::in_its_thread},
-      {"POST", "/v1/jobs:next", &show_next_times, runs::in_its_thread},
-      {"GET", "/v1/jobs/{name}", &show_job},
-      {"PUT", "/v1/jobs/{name}", &put_job, runs::in_its_thread},
-      {"DELETE", "/v1/jobs/{name}", &delete_job},
-      {"GET", "/v1/jobs/{name}/launches", &list_launches},
-      {"POST", "/v1/jobs/{name}/actions", &act_on_job},
-      {"GET", "/v1/agents", &list_agents},
-      {"GET", "/v1/agents/{name}", &show_agent},
-      {"POST", "/v1/agents/{name}/actions", &act_on_agent},
-      {"GET", "/v1/alerts", &list_alerts},
-      {"POST", "/v1/alerts:ack", &acknowledge_alerts},
-      {"GET", "/v1/alerts/{number}", &show_alert},
-      {"POST", "/v1/brake:release", &release_brake},
-      {"GET", "/v1/status", &show_status},
-      {"GET", "/v1/cluster", &show_cluster},
-      {"GET", "/v1/nodes", &list_nodes},
-      {"GET", "/v1/nodes/{node}/tree", &show_tree},
-      {"POST", "/v1/nodes/{node}/actions", &act_on_node},
-      {"POST", "/v1/doctor", &call_doctor},
+      {"GET", "/v1/me", &show_me},
+      {"GET", "/v1/tasks", &list_tasks, needs<v1::TaskListRequest>},
+      {"POST", "/v1/tasks", &post_task, needs<v1::SubmitRequest>},
+      {"POST", "/v1/tasks:batch", &submit_batch, needs<v1::SubmitRequest>},
+      {"POST", "/v1/tasks:states", &list_states, needs<v1::StatesRequest>},
+      {"GET", "/v1/tasks/{id}", &show_task, needs<v1::TaskShowRequest>},
+      {"PUT", "/v1/tasks/{id}", &put_task, needs<v1::SubmitRequest>},
+      {"GET", "/v1/tasks/{id}/history", &show_history, needs<v1::TaskShowRequest>},
+      {"GET", "/v1/tasks/{id}/events", &show_events, needs<v1::WatchRequest>},
+      {"GET", "/v1/tasks/{id}/input", &show_input, needs<v1::TaskShowRequest>},
+      {"GET", "/v1/tasks/{id}/steps/{step}/input", &show_step_input, needs<v1::TaskShowRequest>},
+      {"GET", "/v1/tasks/{id}/steps/{step}/output", &show_step_output, needs<v1::TaskShowRequest>},
+      {"POST", "/v1/tasks/{id}/actions", &act_on_task, needs<v1::OperateRequest>},
+      {"GET", "/v1/workflows", &list_workflows, needs<v1::WorkflowListRequest>},
+      {"POST", "/v1/workflows", &deploy_workflow, needs<v1::DeployRequest>, runs::in_its_thread},
+      {"POST", "/v1/workflows:check", &check_workflow, needs<v1::WorkflowListRequest>, runs::in_its_thread},
+      {"GET", "/v1/workflows/{name}", &show_workflow, needs<v1::WorkflowShowRequest>},
+      {"DELETE", "/v1/workflows/{name}", &delete_workflow, needs<v1::WorkflowDeleteRequest>},
+      {"GET", "/v1/jobs", &list_jobs, needs<v1::JobListRequest>},
+      {"POST", "/v1/jobs:apply", &apply_jobs, needs<v1::JobApplyRequest>, runs::in_its_thread},
+      {"POST", "/v1/jobs:next", &show_next_times, needs<v1::JobListRequest>, runs::in_its_thread},
+      {"GET", "/v1/jobs/{name}", &show_job, needs<v1::JobShowRequest>},
+      {"PUT", "/v1/jobs/{name}", &put_job, needs<v1::JobApplyRequest>, runs::in_its_thread},
+      {"DELETE", "/v1/jobs/{name}", &delete_job, needs<v1::JobApplyRequest>},
+      {"GET", "/v1/jobs/{name}/launches", &list_launches, needs<v1::JobHistoryRequest>},
+      {"POST", "/v1/jobs/{name}/actions", &act_on_job, needs<v1::JobOperateRequest>},
+      {"GET", "/v1/agents", &list_agents, needs<v1::StatusRequest>},
+      {"GET", "/v1/agents/{name}", &show_agent, needs<v1::StatusRequest>},
+      {"POST", "/v1/agents/{name}/actions", &act_on_agent, needs<v1::AgentOperateRequest>},
+      {"GET", "/v1/alerts", &list_alerts, needs<v1::AlertListRequest>},
+      {"POST", "/v1/alerts:ack", &acknowledge_alerts, needs<v1::AlertAckRequest>},
+      {"GET", "/v1/alerts/{number}", &show_alert, needs<v1::AlertShowRequest>},
+      {"POST", "/v1/brake:release", &release_brake, needs<v1::BrakeReleaseRequest>},
+      {"GET", "/v1/status", &show_status, needs<v1::StatusRequest>},
+      {"GET", "/v1/cluster", &show_cluster, needs<v1::StatusRequest>},
+      {"GET", "/v1/nodes", &list_nodes, needs<v1::StatusRequest>},
+      {"GET", "/v1/nodes/{node}/tree", &show_tree, needs<v1::InspectRequest>},
+      {"POST", "/v1/nodes/{node}/actions", &act_on_node, needs<v1::NodeOperateRequest>},
+      {"POST", "/v1/doctor", &call_doctor, needs<v1::DoctorRequest>},
+      {"GET", "/v1/audit", &list_audit, right::administer, runs::in_its_thread},
   };
   return all;
 }
+
+bool is_open_to_all(std::string_view path) { return path == "/v1/version" || path.starts_with("/v1/problems/"); }
 
 door::service make_service(std::shared_ptr<const surroundings> in) {
   std::vector<door::path_pattern> table;
   for (const auto& one : routes()) table.push_back({one.method, one.path});
   const auto reading = std::make_shared<std::atomic<int>>(0);
   return [in = std::move(in), table = std::move(table), reading](door::request what, const std::shared_ptr<door::answerer>& to) {
+    principal by;
+    if (!is_open_to_all(what.path())) {
+      auto admitted = in->access->admit(door::find_header(what.head, "Authorization"), what.from, in->time->now());
+      if (const auto* const refused = std::get_if<door::problem>(&admitted)) {
+        auto said = door::to_answer(*refused, what.id);
+        // Too many wrong ones are not noted: they would fill the disk.
+        if (refused->code == "overloaded") return (*to)(std::move(said));
+        auto noted = audit_entry_of(*in, {}, what);
+        noted.status = said.status;
+        noted.code = refused->code;
+        return answer_noted(*in, std::move(noted), what.id, std::move(said), to);
+      }
+      by = std::move(std::get<principal>(admitted));
+    }
     auto found = door::find_path(table, what.head.method, what.path());
     if (const auto* const refused = std::get_if<door::problem>(&found)) return (*to)(door::to_answer(*refused, what.id));
     if (auto* const done = std::get_if<door::answer>(&found)) return (*to)(std::move(*done));
     auto& match = std::get<door::path_match>(found);
     const auto& route = routes()[match.index];
+    const auto begin_with = [&](std::shared_ptr<void> place) {
+      return std::make_shared<exchange>(in, std::move(by), std::move(what), std::move(match.parts), to, std::move(place));
+    };
+    // Before anything is read.
+    if (route.needed && !by.has(*route.needed)) return void(begin_with({})->may(*route.needed));
     std::shared_ptr<void> place;
     if (route.where == runs::in_its_thread) {
       if (++*reading > most_reading) {
@@ -80,7 +108,17 @@ door::service make_service(std::shared_ptr<const surroundings> in) {
       }
       place = {nullptr, [reading](void*) { --*reading; }};
     }
-    const auto one = std::make_shared<exchange>(in, std::move(what), std::move(match.parts), to, std::move(place));
+    const auto one = begin_with(std::move(place));
+    if (is_noted(route)) {
+      if (in->audit && !in->audit->is_sound())
+        return one->refuse({"disk",
+                            "The audit of this node cannot be written.",
+                            "Call whoever runs the node: its disk is full or broken.",
+                            {},
+                            {},
+                            false});
+      one->note_in_audit();
+    }
     const auto begin = [one, handle = route.handle](caf::event_based_actor* self) { one->run_in(self, handle); };
     route.where == runs::in_its_thread ? in->system->spawn<caf::detached>(begin) : in->system->spawn(begin);
   };
@@ -91,6 +129,18 @@ void show_version(exchange_ptr x) {
   json_writer out;
   out.begin_object().key("version").string(x->in().version).key("node").string(x->in().node).key("api").string("v1");
   x->say(200, out.end_object().text());
+}
+
+void show_me(exchange_ptr x) {
+  if (x->refuse_rest()) return;
+  const auto& me = x->by();
+  json_writer out;
+  out.begin_object().key("name").string(me.name).key("kind").string(me.kind).key("roles").begin_array();
+  for (const auto& word : me.roles) out.string(word);
+  out.end_array().key("rights").begin_array();
+  for (const auto& one : right_words())
+    if (me.has(one.one)) out.string(one.word);
+  x->say(200, out.end_array().key("expires_at").moment(me.expires_unix_ms).end_object().text());
 }
 
 void show_problem(exchange_ptr x) {

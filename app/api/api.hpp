@@ -2,6 +2,7 @@
 // The paths of the API. A handler runs in an actor of its own, and may wait for as long as it likes.
 
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,12 +13,20 @@ namespace fairlead::app::api {
 /// Files of people take long to read, and must not hold up the actors of the node.
 enum class runs { among_actors, in_its_thread };
 
+/// What the path asks the node, whose row has the right that it needs. Paths that ask nothing are open to whoever is known.
+template <class Request>
+constexpr std::optional<right> needs = row_of<Request>::needs;
+
 struct route {
   std::string_view method;
   std::string_view path;
   void (*handle)(exchange_ptr);
+  std::optional<right> needed{};
   runs where = runs::among_actors;
 };
+
+/// Answered without asking who sends the request.
+bool is_open_to_all(std::string_view path);
 
 /// All of them.
 const std::vector<route>& routes();
@@ -28,6 +37,7 @@ door::service make_service(std::shared_ptr<const surroundings> in);
 
 void show_version(exchange_ptr x);
 void show_problem(exchange_ptr x);
+void show_me(exchange_ptr x);
 
 void list_tasks(exchange_ptr x);
 void show_task(exchange_ptr x);
@@ -72,5 +82,6 @@ void list_nodes(exchange_ptr x);
 void show_tree(exchange_ptr x);
 void act_on_node(exchange_ptr x);
 void call_doctor(exchange_ptr x);
+void list_audit(exchange_ptr x);
 
 }  // namespace fairlead::app::api

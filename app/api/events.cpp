@@ -41,6 +41,38 @@ std::string events_of(const v1::WatchReply& reply, place_in_task& at) {
   return out;
 }
 
+void begin(const exchange_ptr& x) { x->begin_stream("retry: 2000\n\n"); }
+
+/// The client comes again, and finds out what is wrong.
+void say_bye(const exchange_ptr& x, const error& why) {
+  x->send("event: bye\ndata: " + json_writer{}.begin_object().key("reason").string(why.sentence).end_object().text() + "\n\n");
+  x->end_stream();
+}
+
+/// Of a task that has ended: the events behind `after` that its record or its archive has. None if the record was deleted.
+void read_whole(const exchange_ptr& x, std::uint64_t after, const v1::WatchReply& end,
+                std::function<void(const result<v1::WatchReply>&)> then) {
+  v1::TaskShowRequest request;
+  request.set_id(x->part(0));
+  x->ask_any<v1::TaskShowRequest>(
+      request, {}, [x, after, end = v1::WatchReply{end}, then = std::move(then)](const result<v1::TaskShowReply>& reply) mutable {
+        if (!reply && reply.failure().code != v1::ERROR_CODE_NOT_FOUND) return then(reply.failure());
+        if (reply) {
+          for (const auto& step : reply->task().steps()) end.add_step_paths(step.path());
+          for (const auto& event : reply->task().recent())
+            if (event.sequence() > after) *end.add_events() = event;
+        }
+        then(end);
+      });
+}
+
+void send_end(const exchange_ptr& x, const v1::WatchReply& reply, place_in_task at) {
+  const auto text = events_of(reply, at);
+  // Of a task whose record is gone there are no events. The client needs a place all the same, so that it is told "no more" when it comes again.
+  x->send(text + event_text("end", end_json(reply), at.sequence == 0 ? 1 : 0));
+  x->end_stream();
+}
+
 void follow(const exchange_ptr& x, place_in_task at, bool has_begun) {
   if (x->is_over()) return;
   v1::WatchRequest request;
@@ -49,29 +81,32 @@ void follow(const exchange_ptr& x, place_in_task at, bool has_begun) {
   request.set_after_progress_unix_ms(std::max<std::int64_t>(at.progress_unix_ms, 1));
   // The first answer comes at once, so that a task that does not exist is refused, and not streamed.
   request.set_wait_ms(has_begun ? quiet_at_most.count() : 0);
-  x->ask_any<v1::WatchRequest>(
-      request, has_begun ? quiet_at_most : duration{0}, [x, at, has_begun](const result<v1::WatchReply>& reply) mutable {
-        if (!has_begun) {
-          if (!reply) return x->refuse(reply.failure());
-          // A client that reconnects by itself behind the end takes 204 for "no more".
-          if (has_ended(reply->state()) && reply->events().empty() && at.sequence != 0) return x->say(204, "");
-          x->begin_stream("retry: 2000\n\n");
-        }
-        if (!reply) {
-          // The client comes again, and finds out what is wrong.
-          x->send("event: bye\ndata: " + json_writer{}.begin_object().key("reason").string(reply.failure().sentence).end_object().text() +
-                  "\n\n");
-          return x->end_stream();
-        }
-        auto text = events_of(*reply, at);
-        if (has_ended(reply->state())) {
-          // Of a task whose record is gone there are no events. The client needs a place all the same, so that it is told "no more" when it comes again.
-          x->send(text + event_text("end", end_json(*reply), at.sequence == 0 ? 1 : 0));
-          return x->end_stream();
-        }
-        x->send(text.empty() ? ": nothing new\n\n" : std::move(text));
-        follow(x, at, true);
-      });
+  x->ask_any<v1::WatchRequest>(request, has_begun ? quiet_at_most : duration{0},
+                               [x, at, has_begun](const result<v1::WatchReply>& reply) mutable {
+                                 if (!has_begun) {
+                                   if (!reply) return x->refuse(reply.failure());
+                                   if (has_ended(reply->state()) && reply->events().empty())
+                                     return read_whole(x, at.sequence, *reply, [x, at](const result<v1::WatchReply>& whole) {
+                                       if (!whole) return x->refuse(whole.failure());
+                                       // A client that reconnects by itself behind the end takes 204 for "no more".
+                                       if (whole->events().empty() && at.sequence != 0) return x->say(204, "");
+                                       begin(x);
+                                       send_end(x, *whole, at);
+                                     });
+                                   begin(x);
+                                 }
+                                 if (!reply) return say_bye(x, reply.failure());
+                                 if (has_ended(reply->state())) {
+                                   // The record may have been archived between two answers.
+                                   if (!reply->events().empty()) return send_end(x, *reply, at);
+                                   return read_whole(x, at.sequence, *reply, [x, at](const result<v1::WatchReply>& whole) {
+                                     whole ? send_end(x, *whole, at) : say_bye(x, whole.failure());
+                                   });
+                                 }
+                                 auto text = events_of(*reply, at);
+                                 x->send(text.empty() ? ": nothing new\n\n" : std::move(text));
+                                 follow(x, at, true);
+                               });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/text/text.hpp"
 #include "app/door/guards.hpp"
 #include "store/content_hash.hpp"
@@ -17,9 +18,42 @@ bool names_tag(std::string_view list, const std::string& tag) { return list == "
 
 }  // namespace
 
-exchange::exchange(std::shared_ptr<const surroundings> in, door::request what, std::vector<std::string> parts,
+audit_entry audit_entry_of(const surroundings& in, const principal& by, const door::request& what) {
+  audit_entry out;
+  out.at_unix_ms = to_unix_ms(in.time->now());
+  out.kind = by.kind;
+  out.who = by.name;
+  out.from = what.from.address;
+  out.request_id = what.id;
+  out.method = core::clean_text(what.head.method, 16);
+  out.path = core::clean_text(std::string{what.path()}, 512);
+  return out;
+}
+
+void answer_noted(const surroundings& in, audit_entry what, const std::string& request_id, door::answer said,
+                  const std::shared_ptr<door::answerer>& to) {
+  if (!in.audit) return (*to)(std::move(said));
+  const auto kept = std::make_shared<door::answer>(std::move(said));
+  in.audit->note(what, [kept, request_id, to, time = in.time](const status& written) {
+    if (written.ok()) return (*to)(std::move(*kept));
+    (*to)(door::to_answer({"disk",
+                           "This could not be noted in the audit of the node: " + written.failure().sentence,
+                           "What was asked for may have been done. Look, and call whoever runs the node.",
+                           {},
+                           {},
+                           false},
+                          request_id));
+  });
+}
+
+exchange::exchange(std::shared_ptr<const surroundings> in, principal by, door::request what, std::vector<std::string> parts,
                    std::shared_ptr<door::answerer> to, std::shared_ptr<void> place)
-    : in_(std::move(in)), what_(std::move(what)), parts_(std::move(parts)), to_(std::move(to)), place_(std::move(place)) {}
+    : in_(std::move(in)),
+      by_(std::move(by)),
+      what_(std::move(what)),
+      parts_(std::move(parts)),
+      to_(std::move(to)),
+      place_(std::move(place)) {}
 
 void exchange::run_in(caf::event_based_actor* self, const std::function<void(exchange_ptr)>& handler) {
   self_ = self;
@@ -34,6 +68,19 @@ bool exchange::read_query() {
   }
   query_.insert(all->begin(), all->end());
   return true;
+}
+
+bool exchange::may(right needed) {
+  if (by_.has(needed)) return true;
+  const auto& all = right_words();
+  const auto row = std::find_if(all.begin(), all.end(), [&](const right_word& one) { return one.one == needed; });
+  refuse({"forbidden",
+          by_.name + " may not " + std::string{row->meaning} + ": the right " + std::string{row->word} + " is missing.",
+          "Ask with a token that has a role with this right; docs/security.md lists the roles.",
+          {},
+          {},
+          false});
+  return false;
 }
 
 std::optional<std::string> exchange::parameter(const std::string& name) {
@@ -79,9 +126,15 @@ bool exchange::read_body(const std::vector<json_field>& fields) {
   return read.ok();
 }
 
+bool exchange::is_any(std::string_view condition) const { return door::find_header(what_.head, condition) == "*"; }
+
 std::uint64_t exchange::wanted_revision() {
   const auto given = door::find_header(what_.head, "If-Match");
   if (!given || *given == "*") return 0;
+  if (door::count_headers(what_.head, "If-Match") > 1 || given->find(',') != std::string_view::npos) {
+    refuse_at("If-Match", invalid("The header If-Match has several ETags.", "Send the one that you have seen last."));
+    return 0;
+  }
   std::uint64_t revision = 0;
   const auto dash = given->find('-');
   const auto* const end = given->data() + std::min(dash, given->size());
@@ -98,8 +151,16 @@ std::optional<std::string> exchange::key() {
   if (!given) return std::nullopt;
   // The string of draft-ietf-httpapi-idempotency-key-header-07, `"8e03978e"`; the same without quotes is taken as well.
   auto text = *given;
+  if (door::count_headers(what_.head, "Idempotency-Key") > 1) {
+    refuse_at("Idempotency-Key", invalid("There are several headers Idempotency-Key.", "Send one."));
+    return std::nullopt;
+  }
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
   std::string out{text};
+  if (out.empty()) {
+    refuse_at("Idempotency-Key", invalid("The Idempotency-Key is empty.", "Send a key of your own, or leave the header out."));
+    return std::nullopt;
+  }
   if (core::clean_text(out, out.size()) != out) {
     refuse_at("Idempotency-Key", invalid("The Idempotency-Key is not UTF-8.", "Use a key of letters and digits."));
     return std::nullopt;
@@ -118,7 +179,21 @@ void exchange::say(unsigned status, std::string json, door::headers more) {
   out.status = status;
   out.body = std::move(json);
   out.more = std::move(more);
-  (*to_)(std::move(out));
+  answer_with(std::move(out));
+}
+
+void exchange::answer_with(door::answer what, const std::string& code) {
+  if (!noted_) return (*to_)(std::move(what));
+  noted_->status = what.status;
+  noted_->code = code;
+  answer_noted(*in_, std::move(*noted_), what_.id, std::move(what), to_);
+  noted_.reset();
+}
+
+void exchange::note_action(const std::string& verb, const std::string& reason) {
+  if (!noted_) return;
+  noted_->verb = core::clean_text(verb, 64);
+  noted_->reason = core::clean_text(reason, reason_limit);
 }
 
 void exchange::begin_stream(std::string first) {
@@ -132,7 +207,11 @@ void exchange::begin_stream(std::string first) {
 }
 
 void exchange::refuse(const error& why) { refuse(door::problem_of(why)); }
-void exchange::refuse(door::problem why) { (*to_)(door::to_answer(why, what_.id)); }
+void exchange::refuse(door::problem why) {
+  // Also of a request that only looks: somebody tried.
+  if (why.code == "forbidden" && !noted_ && !is_over()) note_in_audit();
+  answer_with(door::to_answer(why, what_.id), why.code);
+}
 
 void exchange::refuse_at(const std::string& pointer, const error& why) {
   auto out = door::problem_of(why);

@@ -11,6 +11,8 @@
 #include <caf/event_based_actor.hpp>
 
 #include "actors/protocol/handles.hpp"
+#include "app/access/audit.hpp"
+#include "app/access/gate.hpp"
 #include "app/door/listener.hpp"
 #include "app/door/problem.hpp"
 #include "app/door/target.hpp"
@@ -26,7 +28,15 @@ struct surroundings {
   std::string node;
   std::string version;
   const clock* time = nullptr;
+  std::shared_ptr<gate> access{};
+  std::shared_ptr<audit_log> audit{};
 };
+
+/// What the audit has of a request, but for its end.
+audit_entry audit_entry_of(const surroundings& in, const principal& by, const door::request& what);
+/// Answers once the entry is on the disk. If it cannot be written, the answer says so instead.
+void answer_noted(const surroundings& in, audit_entry what, const std::string& request_id, door::answer said,
+                  const std::shared_ptr<door::answerer>& to);
 
 /// How long the node may take for one question, beyond what the question itself waits.
 inline constexpr duration answer_limit = std::chrono::seconds{15};
@@ -38,8 +48,8 @@ using exchange_ptr = std::shared_ptr<exchange>;
 class exchange : public std::enable_shared_from_this<exchange> {
  public:
   /// `place`: held as long as this.
-  exchange(std::shared_ptr<const surroundings> in, door::request what, std::vector<std::string> parts, std::shared_ptr<door::answerer> to,
-           std::shared_ptr<void> place = {});
+  exchange(std::shared_ptr<const surroundings> in, principal by, door::request what, std::vector<std::string> parts,
+           std::shared_ptr<door::answerer> to, std::shared_ptr<void> place = {});
 
   const door::request& what() const { return what_; }
   /// What a segment in braces stands for.
@@ -60,12 +70,22 @@ class exchange : public std::enable_shared_from_this<exchange> {
   /// The body as text: YAML, or JSON, which is YAML too.
   const std::string& text() const { return what_.body; }
 
-  /// The revision in the header If-Match; 0: there is none, or `*`. A tag that is none of ours is refused.
+  /// The revision in the header If-Match; 0: there is none, or `*`. What is not one tag of ours is refused.
   std::uint64_t wanted_revision();
-  /// The header Idempotency-Key without its quotes. One that is not UTF-8 is refused.
+  /// Whether the header is there, and is `*`: `If-Match: *` takes only what exists, `If-None-Match: *` only what does not.
+  bool is_any(std::string_view condition) const;
+  /// The header Idempotency-Key without its quotes. An empty one, or one that is not UTF-8, is refused.
   std::optional<std::string> key();
-  /// Whoever sent the request, for histories and logs.
-  std::string who() const { return "loopback"; }
+  /// Whoever sent the request.
+  const principal& by() const { return by_; }
+  /// Its name, for histories and logs.
+  const std::string& who() const { return by_.name; }
+  /// False: the request was refused, because whoever sent it lacks the right.
+  bool may(right needed);
+  /// The answer is noted in the audit, whatever it is.
+  void note_in_audit() { noted_.emplace(audit_entry_of(*in_, by_, what_)); }
+  /// Of the action that the request asks for.
+  void note_action(const std::string& verb, const std::string& reason);
 
   void say(unsigned status, std::string json, door::headers more = {});
   /// One resource with its ETag; 304 if the client has it already. `revision`: what wanted_revision() is compared with.
@@ -103,6 +123,9 @@ class exchange : public std::enable_shared_from_this<exchange> {
   /// `then` gets errors, too.
   template <class Request>
   void ask_any(Request request, duration wait, std::function<void(result<reply_of<Request>>)> then) {
+    if (!may(right_for(request))) return;
+    if constexpr (requires { request.set_submitted_by(std::string{}); })
+      if (by_.sees_only_own()) request.set_submitted_by(by_.name);
     const auto shared = std::make_shared<std::function<void(result<reply_of<Request>>)>>(std::move(then));
     self_->request(in_->gateway, wait + answer_limit, std::move(request))
         .then(
@@ -115,16 +138,19 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void run_in(caf::event_based_actor* self, const std::function<void(exchange_ptr)>& handler);
 
  private:
+  void answer_with(door::answer what, const std::string& code = {});
   static error lost(const caf::error& why);
   bool read_query();
 
   const std::shared_ptr<const surroundings> in_;
+  const principal by_;
   const door::request what_;
   const std::vector<std::string> parts_;
   const std::shared_ptr<door::answerer> to_;
   const std::shared_ptr<void> place_;
   caf::event_based_actor* self_ = nullptr;
   std::multimap<std::string, std::string> query_;
+  std::optional<audit_entry> noted_;
 };
 
 }  // namespace fairlead::app::api

@@ -78,6 +78,8 @@ void put_job(exchange_ptr x) {
   if (request->jobs_size() != 1 || request->jobs(0).name() != x->part(0))
     return x->refuse(invalid("The body is not the job " + x->part(0) + ".", "Send one job, with the name in the path."));
   request->set_if_revision(revision_of(*x));
+  request->set_must_exist(x->is_any("If-Match"));
+  request->set_must_be_new(x->is_any("If-None-Match"));
   if (x->is_over()) return;
   x->ask<v1::JobApplyRequest>(*request, [x, asked = *request](v1::JobApplyReply& reply) {
     name_results(asked, reply);
@@ -120,6 +122,7 @@ void act_on_job(exchange_ptr x) {
                      {"from", moment_into(from)},
                      {"to", moment_into(to)}}))
     return;
+  x->note_action(verb, reason);
   v1::JobAction action;
   action.set_verb(verb_of(verb));
   const auto refuse = [&](const std::string& pointer, const std::string& sentence, const std::string& remedy) {
@@ -147,6 +150,7 @@ void act_on_job(exchange_ptr x) {
   }
   // With a key, the key alone says which launch it is.
   if (runs) action.set_token(x->key().value_or(""));
+  if (x->is_over()) return;
   operate(x, std::move(action));
 }
 

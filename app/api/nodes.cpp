@@ -90,6 +90,7 @@ void act_on_node(exchange_ptr x) {
   std::string word, reason, level;
   if (x->refuse_rest()) return;
   if (!x->read_body({{"verb", text_into(word), true}, {"reason", text_into(reason)}, {"log_level", text_into(level)}})) return;
+  x->note_action(word, reason);
   const auto* const verb = std::find_if(std::begin(node_verbs), std::end(node_verbs), [&](const auto& one) { return word == one.word; });
   if (verb == std::end(node_verbs))
     return x->refuse_at("/verb", invalid("There is no verb '" + word + "'.", "Verbs are drain, resume, reload, log_level and forget."));

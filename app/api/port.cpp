@@ -1,6 +1,7 @@
 #include "app/api/port.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -12,6 +13,9 @@ namespace fairlead::app::api {
 
 namespace {
 
+/// Days before a certificate ends at which the log warns, the longest first.
+constexpr int warn_days[] = {21, 7, 1, 0};
+
 /// The node needs open files for other things, too.
 std::size_t most_connections(std::size_t wanted) {
   rlimit files{};
@@ -19,17 +23,99 @@ std::size_t most_connections(std::size_t wanted) {
   return std::min<std::size_t>(wanted, files.rlim_cur / 2);
 }
 
+/// Loopback is always among the names that clients may use.
+door::guard guard_of(const api_config& config) {
+  door::guard out;
+  out.hosts = config.hosts;
+  if (config.listen && !is_loopback(config.listen->host)) out.hosts.push_back(config.listen->host);
+  return out;
+}
+
 }  // namespace
 
-result<std::unique_ptr<door::listener>> serve(const std::optional<listen_address>& address, surroundings in, observer& log) {
-  if (!address) return std::unique_ptr<door::listener>{};
-  const auto kept = std::make_shared<const surroundings>(std::move(in));
+port::~port() {
+  tcp_.reset();
+  unix_.reset();
+  if (!socket_.empty()) ::unlink(socket_.c_str());
+}
+
+result<std::unique_ptr<door::listener>> port::listen(result<listen_socket> at, const std::string& where, const door::guard& guards,
+                                                     const door::service& to, const std::string& version,
+                                                     std::shared_ptr<const door::tls_certificate> tls) {
+  const auto refused = [&](const error& why) {
+    return error{v1::ERROR_CODE_UNAVAILABLE, "the API cannot listen on " + where + ": " + why.sentence,
+                 "stop the program that listens there (ss -ltnxp shows it), or change api in the node file"};
+  };
+  if (!at) return refused(at.failure());
   door::listener_limits limits;
   limits.connections = most_connections(limits.connections);
   auto out = door::listener::start(
-      *address, {}, make_service(kept), [kept] { return make_uuid_v7(to_unix_ms(kept->time->now())); }, kept->version, limits);
-  if (out) log.on_note(note_level::info, "api", "served on http://" + to_text(listen_address{address->host, (*out)->port()}) + "/v1");
+      std::move(*at), guards, to, [time = time_] { return make_uuid_v7(to_unix_ms(time->now())); }, version, std::move(tls), limits);
+  if (!out) return refused(out.failure());
   return out;
+}
+
+result<std::unique_ptr<port>> port::serve(const node_config& config, surroundings in, observer& log) {
+  if (!config.api) return std::unique_ptr<port>{};
+  const auto& wanted = *config.api;
+  std::unique_ptr<port> out{new port{*in.time, log}};
+  auto access = gate::open(config.access, [&log](const std::string& sentence) { log.on_note(note_level::warning, "api", sentence); });
+  if (!access) return access.failure();
+  in.access = std::move(*access);
+  auto audit = audit_log::open(config.data_path + "/audit", config.access.audit_max_bytes, *in.time,
+                               [&log](const std::string& sentence) { log.on_note(note_level::warning, "audit", sentence); });
+  if (!audit) return audit.failure();
+  in.audit = std::move(*audit);
+  const auto version = in.version;
+  const auto to = make_service(std::make_shared<const surroundings>(std::move(in)));
+  const auto guards = guard_of(wanted);
+  if (wanted.listen) {
+    if (!wanted.certificate.empty()) {
+      auto certificate = door::tls_certificate::open(wanted.certificate, wanted.key);
+      if (!certificate)
+        return error{v1::ERROR_CODE_INVALID_ARGUMENT, "api.tls: " + certificate.failure().sentence, certificate.failure().remedy};
+      out->certificate_ = std::move(*certificate);
+      out->look_at_certificate();
+      out->watch_.emplace([at = out.get()] { at->look_at_certificate(); });
+    }
+    auto started = out->listen(listen_on(*wanted.listen), to_text(*wanted.listen), guards, to, version, out->certificate_);
+    if (!started) return started.failure();
+    out->tcp_ = std::move(*started);
+    log.on_note(note_level::info, "api",
+                std::string{"served on http"} + (out->certificate_ ? "s" : "") + "://" +
+                    to_text(listen_address{wanted.listen->host, out->tcp_->port()}) + "/v1" +
+                    (config.access.tokens_file.empty() ? ", to everyone on this machine" : ", to whoever has a token"));
+  }
+  if (!wanted.socket.empty()) {
+    auto started = out->listen(listen_on_path(wanted.socket), wanted.socket, guards, to, version, {});
+    if (!started) return started.failure();
+    out->unix_ = std::move(*started);
+    out->socket_ = wanted.socket;
+    log.on_note(note_level::info, "api", "served on the socket " + wanted.socket);
+  }
+  return out;
+}
+
+void port::look_at_certificate() {
+  const auto read = certificate_->read_again();
+  if (!read && read.failure().sentence != certificate_trouble_)
+    log_->on_note(note_level::warning, "api",
+                  "api.tls: " + read.failure().sentence + "; the former certificate stays; " + read.failure().remedy);
+  certificate_trouble_ = read ? std::string{} : read.failure().sentence;
+  if (read && *read) {
+    warned_days_ = -1;
+    log_->on_note(note_level::info, "api",
+                  "api.tls: another certificate is in use, valid until " + format_utc(certificate_->ends_unix_ms()));
+  }
+  const auto left_ms = certificate_->ends_unix_ms() - to_unix_ms(time_->now());
+  for (const auto days : warn_days) {
+    if (left_ms > std::int64_t{days} * 86'400'000) break;
+    if (warned_days_ != -1 && warned_days_ <= days) continue;
+    warned_days_ = days;
+    log_->on_note(note_level::warning, "api",
+                  std::string{"api.tls: the certificate "} + (left_ms <= 0 ? "has ended at " : "ends at ") +
+                      format_utc(certificate_->ends_unix_ms()) + "; renew it: fairlead certificate renew");
+  }
 }
 
 }  // namespace fairlead::app::api

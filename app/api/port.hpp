@@ -1,18 +1,43 @@
 #pragma once
-// The API as a node serves it.
+// The ports of the API on this node.
 
-#include <cstdint>
 #include <memory>
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "actors/protocol/ports.hpp"
+#include "app/access/gate.hpp"
+#include "app/access/ticker.hpp"
 #include "app/api/exchange.hpp"
+#include "app/config/config.hpp"
 #include "app/door/listener.hpp"
 
 namespace fairlead::app::api {
 
-/// Serves on return, until the listener is destroyed; what has begun by then may go on in the actor system. No address: null, and nothing is
-/// served. The error names the obstacle.
-result<std::unique_ptr<door::listener>> serve(const std::optional<listen_address>& address, surroundings in, observer& log);
+/// Serves until it is destroyed, which ends requests in order.
+class port {
+ public:
+  /// nullptr: the node file has no API. The error names the obstacle and the remedy.
+  static result<std::unique_ptr<port>> serve(const node_config& config, surroundings in, observer& log);
+  port(const port&) = delete;
+  port& operator=(const port&) = delete;
+  ~port();
+
+ private:
+  port(const clock& time, observer& log) : time_(&time), log_(&log) {}
+  result<std::unique_ptr<door::listener>> listen(result<listen_socket> at, const std::string& where, const door::guard& guards,
+                                                 const door::service& to, const std::string& version,
+                                                 std::shared_ptr<const door::tls_certificate> tls);
+  void look_at_certificate();
+
+  const clock* time_;
+  observer* log_;
+  std::shared_ptr<door::tls_certificate> certificate_;
+  std::string certificate_trouble_;  // of the latest reading
+  int warned_days_ = -1;             // of the certificate that is in use; -1: not yet
+  std::optional<ticker> watch_;
+  std::unique_ptr<door::listener> tcp_, unix_;
+  std::string socket_;
+};
 
 }  // namespace fairlead::app::api

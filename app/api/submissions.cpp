@@ -52,12 +52,17 @@ void submit(const exchange_ptr& x, v1::Submission item, bool keyed) {
   if (x->refuse_rest()) return;
   if (item.workflow().empty()) return x->refuse_at("/workflow", invalid("The body names no workflow.", R"(Give "workflow": NAME.)"));
   if (item.input().size() > max_input_bytes) return x->refuse(large_input());
+  item.set_submitted_by(x->by().is_known() ? x->who() : "");
   v1::SubmitRequest request;
   *request.add_items() = std::move(item);
   x->ask<v1::SubmitRequest>(std::move(request), [x, wait, keyed](v1::SubmitReply& reply) {
     if (reply.results().empty()) return x->refuse(error{v1::ERROR_CODE_INTERNAL, "The answer has no result.", "Report this as a bug."});
     auto& taken = *reply.mutable_results(0);
-    if (const auto& why = taken.error(); why.code() != v1::ERROR_CODE_OK) {
+    const auto& why = taken.error();
+    const auto is_there = why.code() == v1::ERROR_CODE_CONFLICT || (why.code() == v1::ERROR_CODE_OK && !taken.created());
+    if (is_there && x->is_any("If-None-Match"))
+      return x->refuse(error{v1::ERROR_CODE_CHANGED, "Task " + taken.id() + " exists.", "Use another id, or leave If-None-Match out."});
+    if (why.code() != v1::ERROR_CODE_OK) {
       auto refused = door::problem_of(error::from_proto(why));
       if (keyed && why.code() == v1::ERROR_CODE_CONFLICT) refused.code = "key_reused";
       return x->refuse(std::move(refused));
@@ -132,6 +137,7 @@ void submit_batch(exchange_ptr x) {
     if (item) {
       result.set_id(item->id());
       sent.push_back(static_cast<int>(i));
+      item->set_submitted_by(x->by().is_known() ? x->who() : "");
       *request.add_items() = std::move(*item);
     } else {
       *result.mutable_error() = invalid(pointer + ": " + item.failure().sentence, item.failure().remedy).to_proto();

@@ -43,6 +43,7 @@ std::optional<v1::OperatorAction> read_action(exchange& x) {
                     {"now", flag_into(asked.now)},
                     {"reason", text_into(asked.reason)}}))
     return std::nullopt;
+  x.note_action(asked.verb, asked.reason);
   v1::OperatorAction out;
   v1::OperatorVerb verb{};
   const auto* const row = find_verb(asked.verb, verb);

@@ -39,7 +39,20 @@ v1::TaskListRequest read_list(exchange& from, const page_asked& page) {
   return out;
 }
 
-void say_task(const exchange_ptr& x, const v1::TaskShowReply& reply, const known_agents& agents) {
+/// What the right `payloads` is about. The JSON has null for each.
+void hide_payloads(v1::TaskRecord& task) {
+  task.clear_input();
+  for (auto& step : *task.mutable_steps()) {
+    step.clear_input();
+    step.clear_output();
+    step.clear_undo_input();
+    if (step.has_progress()) step.mutable_progress()->clear_checkpoint();
+    step.clear_log();
+  }
+}
+
+void say_task(const exchange_ptr& x, v1::TaskShowReply reply, const known_agents& agents) {
+  if (!x->by().sees_payloads()) hide_payloads(*reply.mutable_task());
   x->say_resource(reply.task().history_size(), task_show_json(reply, agents));
 }
 
@@ -47,7 +60,7 @@ void show(const exchange_ptr& x, const std::string& id) {
   v1::TaskShowRequest request;
   request.set_id(id);
   x->ask<v1::TaskShowRequest>(request, [x](v1::TaskShowReply& reply) {
-    if (!may_wait_for_agent(reply)) return say_task(x, reply, {});
+    if (!may_wait_for_agent(reply) || !x->by().has(right::look)) return say_task(x, std::move(reply), {});
     // Without that answer the task is shown all the same.
     x->ask_any<v1::StatusRequest>({}, {}, [x, task = std::move(reply)](const result<v1::StatusReply>& status) {
       say_task(x, task, status ? agents_of(*status) : known_agents{});
@@ -57,7 +70,7 @@ void show(const exchange_ptr& x, const std::string& id) {
 
 /// One payload as it is stored. `of`: it, of the task; null: there is none.
 void show_payload(const exchange_ptr& x, std::function<const v1::Payload*(const v1::TaskRecord&, error& why)> of) {
-  if (x->refuse_rest()) return;
+  if (x->refuse_rest() || (!x->by().sees_payloads() && !x->may(right::payloads))) return;
   v1::TaskShowRequest request;
   request.set_id(x->part(0));
   x->ask<v1::TaskShowRequest>(request, [x, of = std::move(of)](const v1::TaskShowReply& reply) {

@@ -16,6 +16,7 @@ void add_alert_commands(CLI::App& app, cli_context& context);     // app/cli/nod
 void add_brake_commands(CLI::App& app, cli_context& context);     // app/cli/node/alert.cpp
 void add_job_commands(CLI::App& app, cli_context& context);       // app/cli/job/job.cpp
 void add_cluster_commands(CLI::App& app, cli_context& context);   // app/cli/node/cluster.cpp
+void add_token_commands(CLI::App& app, cli_context& context);     // app/cli/access/token.cpp
 void add_console_command(CLI::App& app, cli_context& context);    // console.cpp
 void add_config_commands(CLI::App& app, cli_context& context);    // app/cli/node/config.cpp
 void add_store_commands(CLI::App& app, cli_context& context);     // app/cli/node/store.cpp

@@ -1,28 +1,124 @@
-// `api:`, HTTP and JSON for people and programs.
+// `api:`, HTTP and JSON for people and programs, and `access:`, who may use it.
 
+#include <pwd.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "actors/protocol/access.hpp"
 #include "app/config/parts.hpp"
 
 namespace fairlead::app {
 
+namespace {
+
+constexpr std::uint16_t default_port = 7190;
+constexpr std::size_t most_hosts = 64;
+constexpr std::size_t most_users = 256;
+constexpr const char* how_to_ask = "make a token with fairlead token create, and name its file in access.tokens_file";
+
+std::optional<listen_address> read_listen(const yaml_node& node, const node_config& config) {
+  const auto text = node.text();
+  if (!text) return std::nullopt;
+  const auto at = parse_address(*text);
+  if (!at) {
+    node.expected("HOST:PORT, such as 127.0.0.1:7190");
+    return std::nullopt;
+  }
+  if (at->port != 0 && (same_place(*at, config.listen) || (config.http && same_place(*at, *config.http))))
+    node.complain("the node itself listens on " + to_text(*at) + " (node.listen or http.listen)", "choose another port");
+  return at;
+}
+
+void read_hosts(const yaml_node& node, api_config& out) {
+  const auto items = node.items();
+  if (items.size() > most_hosts) node.complain("there are more than 64 names", "remove some");
+  for (const auto& one : items) {
+    const auto name = one.text();
+    if (!name) continue;
+    if (!parse_address((name->find(':') == std::string::npos ? *name : "[" + *name + "]") + ":1"))
+      one.expected("a host name or an address, without a port");
+    out.hosts.push_back(*name);
+    for (auto& letter : out.hosts.back()) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+}
+
+void read_tls(const yaml_node& node, const std::string& file, api_config& out) {
+  yaml_section section{node};
+  const auto path = [&](const char* key, const char* what, std::string& to) {
+    const auto found = section.require(key, what);
+    if (const auto text = found ? found->text() : std::nullopt) to = beside(file, *text);
+  };
+  path("certificate", "the path of a file with the certificate in PEM", out.certificate);
+  path("key", "the path of a file with its key in PEM", out.key);
+  section.finish();
+}
+
+void read_user(const std::string& name, const yaml_node& node, access_config& out) {
+  access_user user;
+  user.name = name;
+  for (const auto& one : node.items()) {
+    const auto word = one.text();
+    if (word && find_role(*word) == nullptr)
+      one.complain("there is no role '" + *word + "'", "docs/security.md lists the roles");
+    else if (word)
+      user.roles.push_back(*word);
+  }
+  if (node.is_list() && user.roles.empty()) node.complain("the user has no role", "give a role, or remove the user");
+  const auto* const found = ::getpwnam(name.c_str());
+  if (found == nullptr)
+    node.complain("there is no user '" + name + "' on this machine", "correct the name, or remove the user");
+  else
+    user.uid = found->pw_uid;
+  out.users.push_back(std::move(user));
+}
+
+void read_access(yaml_section& root, node_config& out) {
+  const auto node = root.find("access");
+  if (!node) return;
+  yaml_section section{*node};
+  if (section.text("tokens_file", out.access.tokens_file)) out.access.tokens_file = beside(out.file, out.access.tokens_file);
+  section.size_bytes("audit_max_size", out.access.audit_max_bytes, std::uint64_t{16} << 20, std::uint64_t{1} << 40);
+  if (const auto users = section.find("users")) {
+    const auto entries = users->entries();
+    if (entries.size() > most_users) users->complain("there are more than 256 users", "remove some");
+    for (const auto& [name, roles] : entries) read_user(name, roles, out.access);
+    if (!out.api || out.api->socket.empty())
+      users->complain("users are known only on a Unix socket, and there is none", "add api.socket, or remove access.users");
+  }
+  section.finish();
+}
+
+}  // namespace
+
 void read_api(yaml_section& root, node_config& out) {
   const auto node = root.find("api");
-  if (!node) return;
-  listen_address at{"127.0.0.1", 7190};
+  if (!node) return read_access(root, out);
+  api_config made;
   yaml_section section{*node};
-  const auto listen = section.find("listen");
-  const auto& place = listen ? *listen : *node;
-  const auto text = listen ? listen->text() : std::optional{to_text(at)};
-  const auto address = text ? parse_address(*text) : std::nullopt;
-  if (address) at = *address;
-  if (text && !address)
-    place.expected("HOST:PORT, such as 127.0.0.1:7190");
-  else if (!is_loopback(at.host))
-    place.complain("this address can be reached from other machines, and the API does not ask who sends a request",
-                   "listen on 127.0.0.1; programs on other machines use the command line or the C++ client");
-  else if (at.port != 0 && (same_place(at, out.listen) || (out.http && same_place(at, *out.http))))
-    place.complain("the node itself listens on " + to_text(at) + " (node.listen or http.listen)", "choose another port");
+  const auto listen = section.find("listen"), socket = section.find("socket"), tls = section.find("tls");
+  if (listen) made.listen = read_listen(*listen, out);
+  if (const auto text = socket ? socket->text() : std::nullopt) {
+    made.socket = beside(out.file, *text);
+    if (made.socket.size() >= sizeof sockaddr_un{}.sun_path) socket->complain("the path has more than 107 bytes", "choose a shorter one");
+  }
+  if (!listen && !socket) made.listen = listen_address{"127.0.0.1", default_port};
+  if (const auto hosts = section.find("hosts")) read_hosts(*hosts, made);
+  if (tls) read_tls(*tls, out.file, made);
   section.finish();
-  out.api = at;
+  const auto& place = listen ? *listen : *node;
+  if (!listen && made.listen && out.http && same_place(*made.listen, *out.http))
+    place.complain("the node itself listens on " + to_text(*made.listen) + " (http.listen)", "give api.listen another port");
+  const bool is_open_to_others = made.listen && !is_loopback(made.listen->host);
+  if (tls && !made.listen) tls->complain("only api.listen has TLS, and it is missing", "add api.listen, or remove api.tls");
+  out.api = std::move(made);
+  read_access(root, out);
+  if (is_open_to_others && !tls)
+    place.complain("other machines can reach this address, and the API has no TLS",
+                   "add api.tls with certificate and key (fairlead certificate makes them), or listen on 127.0.0.1");
+  if (is_open_to_others && out.access.tokens_file.empty())
+    place.complain("other machines can reach this address, and nobody is asked for a token", how_to_ask);
 }
 
 }  // namespace fairlead::app

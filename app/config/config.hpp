@@ -33,6 +33,27 @@ bool is_loopback(const std::string& host);
 /// As a node file gives it, with brackets where it needs them.
 std::string to_text(const listen_address& what);
 
+/// HTTP and JSON for people and programs.
+struct api_config {
+  std::optional<listen_address> listen;
+  std::string socket;              // path of a Unix socket, already joined to the node file's folder; empty: none
+  std::vector<std::string> hosts;  // names at which clients reach `listen`, in lower case, besides its address
+  std::string certificate, key;    // PEM files of TLS; empty: none
+};
+
+/// A user of this machine who may use the API's socket.
+struct access_user {
+  std::string name;
+  std::uint32_t uid = 0;
+  std::vector<std::string> roles;
+};
+
+struct access_config {
+  std::string tokens_file;         // already joined to the node file's folder; empty: nobody is asked for a token
+  std::vector<access_user> users;  // in the order of the file
+  std::uint64_t audit_max_bytes = std::uint64_t{1} << 30;
+};
+
 struct log_config {
   note_level level = note_level::info;
   bool json = false;
@@ -85,7 +106,8 @@ struct node_config {
   std::vector<std::string> peers;      // `host:port` of other nodes, as written
   std::string data_path;               // folder of the node's identity; already joined to the node file's folder
   std::optional<listen_address> http;  // for /metrics, /healthz and /readyz
-  std::optional<listen_address> api;   // HTTP and JSON for people and programs
+  std::optional<api_config> api;
+  access_config access;  // of the API
 
   bool shard_role = true;
   bool agent_role = true;

@@ -40,7 +40,7 @@ void read_undo_brake(const yaml_node& node, node_config& out);
 void read_membership(yaml_section& node, node_config& out);
 void read_shards(yaml_section& root, node_config& out);
 void read_http_port(yaml_section& root, node_config& out);
-/// `api:` (api.cpp).
+/// `api:` and `access:` (api.cpp).
 void read_api(yaml_section& root, node_config& out);
 /// The default of the data path: the store's path.
 void settle_data_path(yaml_section& root, node_config& out);

@@ -1,6 +1,7 @@
 #include "app/door/listener.hpp"
 
 #include <microhttpd.h>
+#include <netdb.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -14,7 +15,7 @@
 
 #include "app/door/mailbox.hpp"
 #include "app/door/problem.hpp"
-#include "app/process/listen_socket.hpp"
+#include "app/door/tls_keys.hpp"
 
 namespace fairlead::app::door {
 
@@ -28,7 +29,7 @@ constexpr std::size_t connection_bytes = 96 * 1024;
 constexpr std::size_t most_discarded_bytes = 4 * most_body_bytes;
 constexpr int look_every_ms = 250;
 constexpr std::chrono::milliseconds end_within{1'000};
-/// Of a stream, for a client that does not take them.
+/// Of a stream. A client that has so much before it when more comes does not take what is sent.
 constexpr std::size_t most_pending_bytes = 1 << 20;
 constexpr std::size_t stream_block_bytes = 4 * 1024;
 
@@ -39,6 +40,9 @@ struct connection {
   phase now = phase::fresh;
   steady::time_point since = steady::now();
   bool told_to_go = false;
+  peer from;
+  const tls_certificate* tls = nullptr;
+  std::shared_ptr<const tls_keys> keys;  // of its handshake
 
   void enter(phase next) {
     now = next;
@@ -55,34 +59,33 @@ struct exchange {
   bool suspended = false;    // the library does not look at the connection
   bool streams = false;
   bool ended = false;   // nothing follows what is pending
-  std::string pending;  // of a stream
-  bool gone = false;    // the client is
+  std::string pending;  // of a stream, from `taken` on
+  std::size_t taken = 0;
+  bool gone = false;  // the client is
   MHD_Connection* at = nullptr;
   connection* on = nullptr;
   void* by = nullptr;  // the loop
 };
 
-}  // namespace
+peer peer_of(int fd) {
+  peer out;
+  sockaddr_storage at{};
+  socklen_t size = sizeof at;
+  auto* const address = reinterpret_cast<sockaddr*>(&at);
+  if (::getsockname(fd, address, &size) == 0 && at.ss_family == AF_UNIX) {
+    ucred who{};
+    size = sizeof who;
+    if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0) out.uid = who.uid;
+    return out;
+  }
+  std::array<char, NI_MAXHOST> text{};
+  size = sizeof at;
+  if (::getpeername(fd, address, &size) == 0 && ::getnameinfo(address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) == 0)
+    out.address = text.data();
+  return out;
+}
 
-answerer::answerer(std::shared_ptr<mailbox> to, std::uint64_t number, std::string id, std::size_t bytes)
-    : to_(std::move(to)), number_(number), id_(std::move(id)), bytes_(bytes) {
-  to_->hold(bytes_);
-}
-answerer::~answerer() {
-  if (streams_)
-    end();
-  else if (!is_over())
-    (*this)(to_answer({"internal", "The request was dropped.", "Report this as a bug.", {}, {}, false}, id_));
-  to_->release(bytes_);
-}
-void answerer::operator()(answer what) { to_->put({number_, std::move(what), {}, true}); }
-void answerer::begin(answer head) {
-  streams_ = true;
-  to_->put({number_, std::move(head), {}, false});
-}
-void answerer::send(std::string more) { to_->put({number_, std::nullopt, std::move(more), false}); }
-void answerer::end() { to_->put({number_, std::nullopt, {}, true}); }
-bool answerer::is_over() const { return !to_->is_awaited(number_); }
+}  // namespace
 
 struct listener::loop {
   guard guards;
@@ -90,6 +93,7 @@ struct listener::loop {
   std::function<std::string()> make_id;
   std::string version;
   listener_limits limits;
+  std::shared_ptr<const tls_certificate> tls;
   std::uint16_t port = 0;
   std::shared_ptr<mailbox> mail = std::make_shared<mailbox>();
   int epoll = -1;
@@ -222,11 +226,11 @@ struct listener::loop {
       one.reply = std::move(what.head);
       one.streams = !what.last;
     }
-    one.pending += what.more;
-    if (one.pending.size() > most_pending_bytes) {
+    if (!what.more.empty() && one.pending.size() - one.taken > most_pending_bytes) {
       one.gone = true;
       return finish(which);
     }
+    one.pending += what.more;
     what.last ? finish(which) : resume(one);
   }
 
@@ -296,6 +300,7 @@ struct listener::loop {
   }
 
   MHD_Result take_head(exchange& one, const char* method, const char* version_text) {
+    one.what.from = one.on->from;
     one.what.head.method = method;
     one.what.head.version = version_text;
     MHD_get_connection_values_n(one.at, MHD_HEADER_KIND, &add_header, &one.what.head.fields);
@@ -363,9 +368,14 @@ struct listener::loop {
       static_cast<loop*>(one.by)->suspend(one);
       return 0;
     }
-    const auto size = std::min(most, one.pending.size());
-    std::memcpy(to, one.pending.data(), size);
-    one.pending.erase(0, size);
+    const auto size = std::min(most, one.pending.size() - one.taken);
+    std::memcpy(to, one.pending.data() + one.taken, size);
+    one.taken += size;
+    // Not moved for each block: a long history has thousands.
+    if (one.taken * 2 >= one.pending.size()) {
+      one.pending.erase(0, one.taken);
+      one.taken = 0;
+    }
     return static_cast<ssize_t>(size);
   }
 
@@ -412,10 +422,24 @@ struct listener::loop {
       const auto* info = MHD_get_connection_info(at, MHD_CONNECTION_INFO_CONNECTION_FD);
       auto& made = mine.connections.emplace_back();
       if (info != nullptr) made.fd = info->connect_fd;
+      made.from = peer_of(made.fd);
+      made.tls = mine.tls.get();
       *context = new place{std::prev(mine.connections.end())};
     } else if (const std::unique_ptr<place> it{static_cast<place*>(std::exchange(*context, nullptr))}; it) {
       mine.connections.erase(*it);
     }
+  }
+
+  /// Of a handshake. The connection keeps what it gives for as long as it lives.
+  static int give_keys(gnutls_session_t session, const gnutls_datum_t*, int, const gnutls_pk_algorithm_t*, int, gnutls_pcert_st** chain,
+                       unsigned* count, gnutls_privkey_t* key) {
+    auto* const on = connection_of(static_cast<MHD_Connection*>(gnutls_session_get_ptr(session)));
+    if (on == nullptr) return -1;
+    on->keys = on->tls->current();
+    *chain = on->keys->chain.data();
+    *count = static_cast<unsigned>(on->keys->chain.size());
+    *key = on->keys->key;
+    return 0;
   }
 
   /// Targets are decoded by whoever knows their parts.
@@ -429,30 +453,34 @@ listener::~listener() = default;
 
 std::uint16_t listener::port() const noexcept { return loop_->port; }
 
-result<std::unique_ptr<listener>> listener::start(const listen_address& address, guard guards, service to,
-                                                  std::function<std::string()> make_id, std::string version, listener_limits limits) {
-  const auto refused = [&](const std::string& why) {
-    return error{v1::ERROR_CODE_UNAVAILABLE, "the API cannot listen on " + to_text(address) + ": " + why,
-                 "stop the program that listens there (ss -ltnp shows it), or set api.listen to another address"};
-  };
-  auto socket = listen_on(address);
-  if (!socket) return refused(socket.failure().sentence);
+result<std::unique_ptr<listener>> listener::start(listen_socket at, guard guards, service to, std::function<std::string()> make_id,
+                                                  std::string version, std::shared_ptr<const tls_certificate> tls, listener_limits limits) {
+  const auto refused = [](const std::string& why) { return error{v1::ERROR_CODE_UNAVAILABLE, why, ""}; };
   auto l = std::make_unique<loop>();
   l->guards = std::move(guards);
   l->serve = std::move(to);
   l->make_id = std::move(make_id);
   l->version = std::move(version);
   l->limits = limits;
-  l->port = socket->port();
+  l->tls = std::move(tls);
+  l->port = at.port();
   l->epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  std::vector<MHD_OptionItem> more;
+  if (l->tls) {
+    more.push_back({MHD_OPTION_HTTPS_CERT_CALLBACK, 0, reinterpret_cast<void*>(&loop::give_keys)});
+    more.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>("NORMAL:-VERS-ALL:+VERS-TLS1.3")});
+  }
+  more.push_back({MHD_OPTION_END, 0, nullptr});
   // The library closes it, mostly also where it does not start.
-  const int listening = socket->release();
-  l->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, nullptr, nullptr, &loop::on_request,
-                               l.get(), MHD_OPTION_EXTERNAL_LOGGER, &loop::on_complaint, nullptr, MHD_OPTION_LISTEN_SOCKET, listening,
-                               MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                               connection_bytes, MHD_OPTION_URI_LOG_CALLBACK, &loop::on_target, l.get(), MHD_OPTION_NOTIFY_COMPLETED,
-                               &loop::on_completed, l.get(), MHD_OPTION_NOTIFY_CONNECTION, &loop::on_connection, l.get(),
-                               MHD_OPTION_UNESCAPE_CALLBACK, &loop::keep_escaped, nullptr, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+  const int listening = at.release();
+  const unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | (l->tls ? unsigned{MHD_USE_TLS} : 0U);
+  l->daemon =
+      MHD_start_daemon(flags, 0, nullptr, nullptr, &loop::on_request, l.get(), MHD_OPTION_EXTERNAL_LOGGER, &loop::on_complaint, nullptr,
+                       MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections),
+                       MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_bytes, MHD_OPTION_URI_LOG_CALLBACK, &loop::on_target, l.get(),
+                       MHD_OPTION_NOTIFY_COMPLETED, &loop::on_completed, l.get(), MHD_OPTION_NOTIFY_CONNECTION, &loop::on_connection,
+                       l.get(), MHD_OPTION_UNESCAPE_CALLBACK, &loop::keep_escaped, nullptr, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+                       MHD_OPTION_ARRAY, more.data(), MHD_OPTION_END);
   if (l->daemon == nullptr) return refused("the HTTP library did not start");
   const auto* const info = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
   if (l->epoll < 0 || info == nullptr || !l->watch(l->mail->fd(), loop::key_of_mail, EPOLLIN) ||

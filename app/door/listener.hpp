@@ -12,9 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "app/config/config.hpp"
 #include "app/door/guards.hpp"
 #include "app/door/message.hpp"
+#include "app/door/tls.hpp"
+#include "app/process/listen_socket.hpp"
 #include "messages/error.hpp"
 
 namespace fairlead::app::door {
@@ -25,7 +26,7 @@ class mailbox;
 /// `internal`; a stream ends with it.
 class answerer {
  public:
-  /// `bytes`: of the request's body, which is held as long as this.
+  /// `bytes`: of the request's body, which is held as long as this, or until a stream begins.
   answerer(std::shared_ptr<mailbox> to, std::uint64_t number, std::string id, std::size_t bytes);
   answerer(const answerer&) = delete;
   answerer& operator=(const answerer&) = delete;
@@ -52,20 +53,21 @@ using service = std::function<void(request what, std::shared_ptr<answerer> to)>;
 
 struct listener_limits {
   std::size_t connections = 10'000;
-  std::size_t requests = 4'096;                    // in progress, also those whose clients have gone
+  std::size_t requests = 4'096;                    // in progress, also those whose clients have gone; no streams
   std::size_t body_bytes = std::size_t{64} << 20;  // of all requests together
   std::chrono::milliseconds head{5'000};           // for a first request line, and from it to the end of the headers
   std::chrono::milliseconds body{30'000};          // from there on
-  std::chrono::milliseconds answer{65'000};        // of the service
+  std::chrono::milliseconds answer{90'000};        // of the service, which may ask the node three times
   std::chrono::milliseconds reading{30'000};       // for the client to take the answer
   std::chrono::milliseconds idle{60'000};          // between two requests
 };
 
 class listener {
  public:
-  /// Listens and serves on return. The error names the obstacle and the remedy. `make_id`: of requests without one.
-  static result<std::unique_ptr<listener>> start(const listen_address& address, guard guards, service to,
-                                                 std::function<std::string()> make_id, std::string version, listener_limits limits = {});
+  /// Serves on return. The error's sentence is the obstacle alone. `make_id`: of requests without one. `tls`: null of a port without TLS.
+  static result<std::unique_ptr<listener>> start(listen_socket at, guard guards, service to, std::function<std::string()> make_id,
+                                                 std::string version, std::shared_ptr<const tls_certificate> tls = {},
+                                                 listener_limits limits = {});
 
   listener(const listener&) = delete;
   listener& operator=(const listener&) = delete;

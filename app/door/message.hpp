@@ -23,10 +23,17 @@ struct request_head {
 /// Of a target like `http://127.0.0.1:7190/v1/tasks`; nullopt: it names none.
 std::optional<std::string_view> authority_of(const request_head& head);
 
+/// Whoever is at the other end of the connection.
+struct peer {
+  std::string address{};               // without a port; empty: a Unix socket
+  std::optional<std::uint32_t> uid{};  // of the process, on a Unix socket
+};
+
 struct request {
   request_head head;
   std::string body;
   std::string id;  // of X-Request-Id, or made here
+  peer from{};
 
   std::string_view path() const;
   /// Without `?`; empty: there is none.

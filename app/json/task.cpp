@@ -21,6 +21,7 @@ void write_head(json_writer& out, const Task& task, const std::string& reason) {
   out.key("reason").string(reason);
   write_labels(out, task.labels());
   out.key("priority").number(std::int32_t{task.priority()});
+  out.key("submitted_by").text_or_null(task.submitted_by());
   out.key("created_at").moment(task.created_at_unix_ms()).key("start_at").moment(task.start_at_unix_ms());
   out.key("finished_at").moment(task.finished_at_unix_ms());
 }

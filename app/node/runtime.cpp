@@ -67,7 +67,7 @@ struct node_runtime::state {
   std::unique_ptr<node_tree> tree;
   std::optional<metrics_source> figures;
   std::unique_ptr<class http_port> http;
-  std::unique_ptr<door::listener> api;
+  std::unique_ptr<api::port> api;
   std::optional<std::jthread> written_notes;
   damage_watch damage{watch_of_damage()};
   std::optional<std::jthread> watches_damage;
@@ -416,7 +416,7 @@ struct node_runtime::state {
       if (!started) return started.failure();
       http = std::move(*started);
     }
-    auto started = api::serve(config.api, {&*system, tree->gateway(), config.name, FAIRLEAD_VERSION, &clock}, *log);
+    auto started = api::port::serve(config, {&*system, tree->gateway(), config.name, FAIRLEAD_VERSION, &clock}, *log);
     if (!started) return started.failure();
     api = std::move(*started);
     return nothing{};

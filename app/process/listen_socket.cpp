@@ -2,10 +2,13 @@
 
 #include <netdb.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -42,6 +45,26 @@ result<listen_socket> listen_on(const listen_address& address) {
   });
   if (!out) return error{v1::ERROR_CODE_UNAVAILABLE, why, ""};
   return std::move(*out);
+}
+
+result<listen_socket> listen_on_path(const std::string& path) {
+  const auto refused = [](int code) { return error{v1::ERROR_CODE_UNAVAILABLE, std::strerror(code), ""}; };
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  if (path.size() >= sizeof at.sun_path) return refused(ENAMETOOLONG);
+  std::memcpy(at.sun_path, path.data(), path.size());
+  const auto* const where = reinterpret_cast<const sockaddr*>(&at);
+  const auto make = [] { return listen_socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)}; };
+  if (listen_socket probe = make(); probe.fd() >= 0) {
+    if (::connect(probe.fd(), where, sizeof at) == 0) return refused(EADDRINUSE);
+    struct stat found {};
+    if (errno == ECONNREFUSED && ::lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode)) ::unlink(path.c_str());
+  }
+  listen_socket made = make();
+  if (made.fd() < 0) return refused(errno);
+  if (::bind(made.fd(), where, sizeof at) != 0 || ::chmod(path.c_str(), 0666) != 0 || ::listen(made.fd(), SOMAXCONN) != 0)
+    return refused(errno);
+  return made;
 }
 
 }  // namespace fairlead::app

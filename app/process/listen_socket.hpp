@@ -2,6 +2,7 @@
 // A socket that listens.
 
 #include <cstdint>
+#include <string>
 
 #include "app/config/config.hpp"
 #include "messages/error.hpp"
@@ -28,5 +29,7 @@ class listen_socket {
 
 /// Does not block. The error's sentence is the system's reason alone.
 result<listen_socket> listen_on(const listen_address& address);
+/// A Unix socket to which every user may connect. A socket that a dead process has left is replaced.
+result<listen_socket> listen_on_path(const std::string& path);
 
 }  // namespace fairlead::app

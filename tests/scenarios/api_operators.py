@@ -137,11 +137,13 @@ def actions(to, node):
     task, tag = parked(to, "b/0")
     skip = {"verb": "skip", "step": "first", "reason": "it was done by hand"}
     to.expect(412, "POST", path, skip, headers={"If-Match": '"1-0"'}, code="changed")
-    for wrong in ("x", '"x"', '"0-1"', '"1"', '"-1"'):
+    for wrong in ("x", '"x"', '"0-1"', '"1"', '"-1"', f'{tag}, "5-0"'):
         to.expect(400, "POST", path, skip, headers={"If-Match": wrong}, pointer="If-Match")
     for wrong in ("/v1/tasks", path):
-        to.expect(400, "POST", wrong, {"workflow": "brittle"} if wrong == "/v1/tasks" else skip, headers={"Idempotency-Key": b'"\xff\xfe"'},
-                  pointer="Idempotency-Key")
+        for key in (b'"\xff\xfe"', b"", b'""'):
+            to.expect(400, "POST", wrong, {"workflow": "brittle"} if wrong == "/v1/tasks" else skip, headers={"Idempotency-Key": key},
+                      pointer="Idempotency-Key")
+    to.expect(412, "PUT", path_of("b/0"), {"workflow": "brittle", "input": {"n": 0}}, headers={"If-None-Match": "*"}, code="changed")
     expect(to.expect(200, "GET", path_of("b/0"))[1] == task, "what was refused has changed the task")
     done = {"If-Match": tag, "Idempotency-Key": '"skip-1"'}
     _, said = to.expect(200, "POST", path, skip, headers=done)
@@ -238,7 +240,9 @@ def jobs(to, node):
     _, said = to.expect(200, "POST", "/v1/jobs:apply?check_only=true", raw=NIGHTLY, headers=YAML)
     expect(said["jobs"][0]["created"] and said["jobs"][0]["job"] == "nightly", f"{said}")
     to.expect(404, "GET", "/v1/jobs/nightly", code="not_found")
-    to.expect(201, "PUT", "/v1/jobs/nightly", raw=NIGHTLY, headers=YAML)
+    to.expect(412, "PUT", "/v1/jobs/nightly", raw=NIGHTLY, headers={**YAML, "If-Match": "*"}, code="changed")
+    to.expect(201, "PUT", "/v1/jobs/nightly", raw=NIGHTLY, headers={**YAML, "If-None-Match": "*"})
+    to.expect(412, "PUT", "/v1/jobs/nightly", raw=NIGHTLY, headers={**YAML, "If-None-Match": "*"}, code="changed")
     found, said = to.expect(200, "GET", "/v1/jobs/nightly")
     expect(said == shown(node, "job", "show", "nightly"), "the API shows another job than the command line")
     tag = found["ETag"]
@@ -261,6 +265,9 @@ def jobs(to, node):
     _, first = to.expect(200, "POST", acts, {"verb": "run", "input": {"n": 1}}, headers=key)
     _, again = to.expect(200, "POST", acts, {"verb": "run", "input": {"n": 1}}, headers=key)
     expect(first["launch"] == again["launch"], f"a run that was sent again: {first} {again}")
+    to.expect(422, "POST", acts, {"verb": "run", "input": {"n": 2}}, headers=key, code="key_reused")
+    to.expect(200, "POST", acts, {"verb": "run", "input": {"n": 1}}, headers={**key, "If-Match": tag})
+    to.expect(412, "POST", acts, {"verb": "run"}, headers={"If-Match": tag}, code="changed")
     _, other = to.expect(200, "POST", acts, {"verb": "run"})
     expect(other["launch"] != first["launch"], f"{other}")
     _, said = to.expect(200, "GET", "/v1/jobs/nightly/launches?page_size=1")

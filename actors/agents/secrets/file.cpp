@@ -60,7 +60,7 @@ bool secret_file_changed(const std::string& path, const secret_file_mark& mark) 
   return !mark.settled || ::stat(path.c_str(), &about) != 0 || !(mark_of(about) == mark);
 }
 
-result<std::string> read_secret_file(const std::string& path, secret_file_mark& mark) {
+result<std::string> read_private_file(const std::string& path, std::size_t most_bytes, secret_file_mark& mark) {
   mark = {};
   // Not blocking: a pipe without a writer would block the node.
   const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
@@ -68,12 +68,12 @@ result<std::string> read_secret_file(const std::string& path, secret_file_mark& 
     return invalid("the file " + path + " cannot be read: " + std::strerror(errno), "give the node's user read permission");
   struct stat about {};
   if (::fstat(file.number, &about) != 0 || !S_ISREG(about.st_mode))
-    return invalid(path + " is not a regular file", "give the path of a file with the secret");
+    return invalid(path + " is not a regular file", "give the path of a file");
   mark = mark_of(about);
   if ((about.st_mode & 07U) != 0) return invalid("the file " + path + " can be used by every user of this machine", "chmod o= " + path);
-  if (static_cast<std::uint64_t>(about.st_size) > most_secret_bytes + 1)
-    return check_secret_value(std::string(most_secret_bytes + 1, 'x')).failure();
-  std::string out(most_secret_bytes + 2, '\0');
+  const auto too_large = invalid("the file " + path + " has more than " + std::to_string(most_bytes) + " bytes", "give another file");
+  if (static_cast<std::uint64_t>(about.st_size) > most_bytes) return too_large;
+  std::string out(most_bytes + 1, '\0');
   std::size_t held = 0;
   while (held < out.size()) {
     const auto got = ::read(file.number, out.data() + held, out.size() - held);
@@ -86,18 +86,32 @@ result<std::string> read_secret_file(const std::string& path, secret_file_mark& 
     if (got == 0) break;
     held += static_cast<std::size_t>(got);
   }
-  if (held > 0 && out[held - 1] == '\n') --held;
-  if (held > 0 && out[held - 1] == '\r') --held;
-  const auto checked = check_secret_value({out.data(), held});
+  // A string of exact size: shortening would leave the spare capacity to be copied around.
+  std::string content(out, 0, held);
+  wipe(out);
+  if (held > most_bytes) {
+    wipe(content);
+    return too_large;
+  }
+  return content;
+}
+
+result<std::string> read_secret_file(const std::string& path, secret_file_mark& mark) {
+  // With a newline.
+  auto content = read_private_file(path, most_secret_bytes + 2, mark);
+  if (!content) return content.failure();
+  auto held = content->size();
+  if (held > 0 && (*content)[held - 1] == '\n') --held;
+  if (held > 0 && (*content)[held - 1] == '\r') --held;
+  const auto checked = check_secret_value({content->data(), held});
   if (!checked.ok()) {
-    wipe(out);
+    wipe(*content);
     auto why = checked.failure();
     if (held == 0) why.sentence = "the file " + path + " is empty";
     return why;
   }
-  // A string of exact size: shortening would leave the spare capacity to be copied around.
-  std::string value(out, 0, held);
-  wipe(out);
+  std::string value(*content, 0, held);
+  wipe(*content);
   return value;
 }
 

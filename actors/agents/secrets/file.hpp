@@ -34,6 +34,10 @@ struct secret_file_mark {
 /// Whether the file may have changed since it was read under `mark`.
 bool secret_file_changed(const std::string& path, const secret_file_mark& mark);
 
+/// The file's content, at most `most_bytes`; `mark` identifies it. Errors (invalid_argument, with a remedy): it cannot be read, is no plain file, may
+/// be read by everybody, or is larger.
+result<std::string> read_private_file(const std::string& path, std::size_t most_bytes, secret_file_mark& mark);
+
 /// The file's content without one newline at its end; `mark` identifies this content. Errors (invalid_argument, with a remedy): it cannot
 /// be read, is no plain file, may be read by everybody, or holds no valid secret.
 result<std::string> read_secret_file(const std::string& path, secret_file_mark& mark);

@@ -112,7 +112,11 @@ struct job_changed {
 /// An operator's action other than delete.
 struct job_operated {
   v1::JobAction action;
+  std::string content_hash{};  // of the action without its conditions, if it has a token
 };
+
+/// The launch that the record remembers under the token of the action, which gives no time; null: none.
+const v1::RunDone* find_run(const v1::JobRecord& record, const v1::JobAction& action);
 
 /// An operator has acknowledged the alert about the job's missed times.
 struct missed_seen {

@@ -99,7 +99,8 @@ class job_machine {
   bool caught_up();
   void pause(const v1::JobAction& what);
   void resume(const v1::JobAction& what);
-  void run(const v1::JobAction& what);
+  void run(const job_operated& asked);
+  void run_again(const v1::RunDone& done, const job_operated& asked);
   void answer_run(const v1::LaunchRecord& row);
   void backfill(const v1::JobAction& what);
   /// A backfill has launched so many of the times that were missed.

@@ -15,16 +15,24 @@ constexpr std::int64_t end_of_times_ms = 253'402'300'800'000;  // the year 10000
 // Of inputs by hand of waiting launches, in one job's record, which is written anew with each decision about the job.
 constexpr std::size_t most_open_input_bytes = 4U << 20;
 constexpr std::size_t most_token_bytes = 64;
+constexpr int most_remembered_runs = 32;
 
 std::string that_wait(std::size_t launches) { return launches == 1 ? "1 waiting launch" : std::to_string(launches) + " waiting launches"; }
 
 }  // namespace
 
+const v1::RunDone* find_run(const v1::JobRecord& record, const v1::JobAction& action) {
+  if (action.verb() != v1::JOB_VERB_RUN || action.nominal_unix_ms() != 0 || action.token().empty()) return nullptr;
+  for (const auto& done : record.runs())
+    if (done.token() == action.token()) return &done;
+  return nullptr;
+}
+
 void job_machine::operate(const job_operated& what) {
   switch (what.action.verb()) {
     case v1::JOB_VERB_PAUSE: return pause(what.action);
     case v1::JOB_VERB_RESUME: return resume(what.action);
-    case v1::JOB_VERB_RUN: return run(what.action);
+    case v1::JOB_VERB_RUN: return run(what);
     case v1::JOB_VERB_BACKFILL: return backfill(what.action);
     case v1::JOB_VERB_REWIND: return rewind();
     case v1::JOB_VERB_SKIP: return skip_waiting(what.action);
@@ -85,7 +93,22 @@ void job_machine::skip_waiting(const v1::JobAction& what) {
                                            : std::to_string(launches) + " waiting launches are skipped");
 }
 
-void job_machine::run(const v1::JobAction& what) {
+void job_machine::run_again(const v1::RunDone& done, const job_operated& asked) {
+  if (done.content_hash() != asked.content_hash)
+    return refuse(v1::ERROR_CODE_KEY_REUSED, "the key " + done.token() + " was used for another launch of job " + record_.spec().name(),
+                  "use another key");
+  const auto there = ctx_.rows->at(done.nominal_unix_ms());
+  if (!there) {
+    fail(there.failure());
+    return;
+  }
+  if (*there) return answer_run(**there);
+  out_.answer.set_launch(id_of(done.nominal_unix_ms()));
+  out_.answer.set_sentence("was launched, and its record is not kept any more");
+}
+
+void job_machine::run(const job_operated& asked) {
+  const auto& what = asked.action;
   const auto& spec = record_.spec();
   const auto policy = what.overlap() == v1::OVERLAP_POLICY_UNSPECIFIED ? overlap_of(spec) : what.overlap();
   if (what.has_input()) {
@@ -103,16 +126,8 @@ void job_machine::run(const v1::JobAction& what) {
     return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the token of the launch has more than " + std::to_string(most_token_bytes) + " bytes");
   if (clean_text(what.token(), what.token().size()) != what.token())
     return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the token of the launch is not UTF-8", "use a token of letters and digits");
-  // Without a time, the token alone says which launch it is, for as long as that is kept.
-  if (what.nominal_unix_ms() == 0 && !what.token().empty()) {
-    const auto kept = ctx_.rows->from(0);
-    if (!kept) {
-      fail(kept.failure());
-      return;
-    }
-    for (const auto& one : *kept)
-      if (one.token() == what.token()) return answer_run(one);
-  }
+  // Without a time, the token alone says which launch it is.
+  if (const auto* const done = find_run(record_, what); done != nullptr) return run_again(*done, asked);
   // Never a whole second, so never a time of the schedule. A repeated request finds the first request's launch by the same search.
   auto nominal_ms = what.nominal_unix_ms() != 0 ? what.nominal_unix_ms() : now_ms_;
   for (;; ++nominal_ms) {
@@ -157,6 +172,13 @@ void job_machine::run(const v1::JobAction& what) {
   launch.set_start_at_unix_ms(now_ms_);
   launch.set_start_by_unix_ms(start_by(now_ms_, now_ms_));
   add_open(std::move(launch));
+  if (what.nominal_unix_ms() == 0 && !what.token().empty()) {
+    auto& done = *record_.add_runs();
+    done.set_token(what.token());
+    done.set_content_hash(asked.content_hash);
+    done.set_nominal_unix_ms(nominal_ms);
+    if (record_.runs_size() > most_remembered_runs) record_.mutable_runs()->DeleteSubrange(0, 1);
+  }
   settle();
   answer_run(rows_.at(nominal_ms));
 }

@@ -32,6 +32,7 @@ struct new_task {
   std::int64_t deadline_unix_ms = 0;   // of the launch; the task's timeout passes then, or earlier by its workflow; 0: none
   std::int64_t start_at_unix_ms = 0;   // not before this moment; 0: none given
   std::int64_t delay_ms = 0;           // the same, counted from now
+  std::string submitted_by;            // empty: not known
 };
 
 /// The record of a new task: pending, with its initial steps.

@@ -59,8 +59,10 @@ cut_request<v1::SubmitRequest> cut_by_shard(v1::SubmitRequest what, std::uint32_
 }
 
 cut_request<v1::StatesRequest> cut_by_shard(const v1::StatesRequest& what, std::uint32_t count) {
+  v1::StatesRequest common;
+  common.set_submitted_by(what.submitted_by());
   return cut(
-      what.ids_size(), v1::StatesRequest{}, count, [&](int i) { return core::shard_of_task(what.ids(i), count); },
+      what.ids_size(), common, count, [&](int i) { return core::shard_of_task(what.ids(i), count); },
       [&](v1::StatesRequest& part, int i) { part.add_ids(what.ids(i)); });
 }
 
@@ -87,6 +89,8 @@ cut_request<v1::JobApplyRequest> cut_by_shard(v1::JobApplyRequest what, std::uin
   common.set_who(what.who());
   common.set_check_only(what.check_only());
   common.set_if_revision(what.if_revision());
+  common.set_must_exist(what.must_exist());
+  common.set_must_be_new(what.must_be_new());
   return cut(
       what.jobs_size(), common, count, [&](int i) { return core::shard_of_key(what.jobs(i).name(), count); },
       [&](v1::JobApplyRequest& part, int i) { *part.add_jobs() = std::move(*what.mutable_jobs(i)); });

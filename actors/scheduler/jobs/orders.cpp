@@ -22,6 +22,20 @@ error no_job(const std::string& name) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no job " + core::clean_text(name, 128), "fairlead job list shows all jobs"};
 }
 
+/// Empty: the action has no token.
+std::string hash_of(v1::JobAction action) {
+  if (action.token().empty()) return {};
+  action.clear_token();
+  action.clear_if_revision();
+  return store::content_hash(action.SerializeAsString());
+}
+
+std::optional<error> refuse_other_presence(const std::string& name, bool there, const v1::JobApplyRequest& how) {
+  if (there ? !how.must_be_new() : !how.must_exist()) return std::nullopt;
+  return error{v1::ERROR_CODE_CHANGED, "job " + core::clean_text(name, 128) + (there ? " exists" : " does not exist"),
+               "look at the jobs again: fairlead job list"};
+}
+
 /// `record`: null if there is no such job.
 std::optional<error> refuse_other_revision(const std::string& name, const v1::JobRecord* record, std::uint32_t wanted) {
   if (wanted == 0 || (record != nullptr && record->revision() == wanted)) return std::nullopt;
@@ -94,7 +108,9 @@ v1::JobApplyResult launches::apply_one(const v1::JobSpec& spec, const std::strin
   if (job.crashed)
     return refused(
         {v1::ERROR_CODE_UNAVAILABLE, "job " + spec.name() + " is being paused because of an internal error", "try again in a moment"});
-  if (auto why = refuse_other_revision(spec.name(), job.there ? &job.record : nullptr, how.if_revision())) {
+  auto why = refuse_other_presence(spec.name(), job.there, how);
+  if (!why) why = refuse_other_revision(spec.name(), job.there ? &job.record : nullptr, how.if_revision());
+  if (why) {
     forget_if_durable(spec.name());
     return refused(*why);
   }
@@ -228,7 +244,8 @@ v1::JobOperateResult launches::operate_one(const std::string& name, const v1::Jo
     forget_if_durable(name);
     return refused(no_job(name));
   }
-  if (const auto why = refuse_other_revision(name, &(*found)->record, action.if_revision())) {
+  const auto done_already = core::find_run((*found)->record, action) != nullptr;
+  if (const auto why = refuse_other_revision(name, &(*found)->record, done_already ? 0 : action.if_revision())) {
     forget_if_durable(name);
     return refused(*why);
   }
@@ -240,7 +257,7 @@ v1::JobOperateResult launches::operate_one(const std::string& name, const v1::Jo
   }
   // `found` may be gone after the decision.
   const bool was_paused = (*found)->record.paused();
-  const auto made = decide(name, core::job_operated{action});
+  const auto made = decide(name, core::job_operated{action, hash_of(action)});
   if (!made) return refused({v1::ERROR_CODE_INTERNAL, "an internal error occurred in job " + name, "read the node's log"});
   if (made->refused) {
     // The job has too many missed times. A job that was given up has no index entry: this decision adds one.

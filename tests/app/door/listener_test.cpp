@@ -61,7 +61,7 @@ class listener_test : public ::testing::Test {
  protected:
   listener_test() {
     auto made = listener::start(
-        {"127.0.0.1", 0}, {},
+        *listen_on({"127.0.0.1", 0}), {},
         [this](request what, std::shared_ptr<answerer> to) {
           const std::lock_guard lock{guard_};
           asked_.emplace_back(std::move(what), std::move(to));
@@ -131,6 +131,25 @@ TEST_F(listener_test, streams_what_comes_and_ends_with_it) {
   EXPECT_NE(said.find("three"), std::string::npos) << said;
   EXPECT_EQ(said.find("never"), std::string::npos) << said;
   EXPECT_TRUE(said.ends_with("0\r\n\r\n")) << said;
+}
+
+TEST_F(listener_test, sends_a_long_part_whole_and_drops_a_client_that_has_it_before_it_when_more_comes) {
+  client_socket from{port_->port()};
+  from.ask("/", "Connection: close\r\n");
+  const auto to = next().second;
+  to->begin({});
+  to->send(std::string(6 << 20, 'x'));
+  to->end();
+  EXPECT_GT(from.read_all().size(), std::size_t{6 << 20});
+  EXPECT_TRUE(from.read_all().ends_with("0\r\n\r\n"));
+  client_socket lazy{port_->port()};
+  lazy.ask("/");
+  const auto other = next().second;
+  other->begin({});
+  other->send(std::string(24 << 20, 'x'));
+  EXPECT_FALSE(other->is_over());
+  other->send("more");
+  EXPECT_TRUE(is_over_soon(*other));
 }
 
 TEST_F(listener_test, sees_that_the_client_of_a_stream_has_gone) {

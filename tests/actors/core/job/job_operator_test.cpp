@@ -73,10 +73,28 @@ TEST(JobOperator, WithoutATimeTheTokenSaysWhichLaunchARunIs) {
   job.ended("10:04:30", "10:03:00.123");
   EXPECT_EQ(job.operate("10:04:40.5", action), "answer: has ended\n");
   EXPECT_EQ(job.record.launched(), 1U);
+  auto other = action;
+  other.set_input("[1]");
+  EXPECT_EQ(job.operate("10:04:41", other), "refused: the key month end was used for another launch of job " + job.spec.name());
   action.set_token("\xff");
   EXPECT_EQ(job.operate("10:04:45", action), "refused: the token of the launch is not UTF-8");
   action.set_token("another one");
   EXPECT_EQ(job.operate("10:04:50.001", action), "10:04:50.001 started\nanswer: started\n");
+}
+
+TEST(JobOperator, AJobRemembersTheTokensOfItsLatestRunsAlsoWhenTheirLaunchesAreGone) {
+  job_world job;
+  job.spec.set_overlap(v1::OVERLAP_POLICY_ALLOW);
+  job.create("10:02");
+  auto action = run();
+  for (int i = 0; i < 40; ++i) {
+    action.set_token("run " + std::to_string(i));
+    EXPECT_NE(job.operate("10:03:00.5", action).find("answer: started"), std::string::npos);
+  }
+  ASSERT_EQ(job.record.runs_size(), 32);
+  job.rows.all.erase(job.record.runs(31).nominal_unix_ms());
+  EXPECT_EQ(job.operate("10:04", action), "answer: was launched, and its record is not kept any more\n");
+  EXPECT_EQ(job.record.launched(), 40U);
 }
 
 TEST(JobOperator, ARunKeepsToTheJobsOverlapUnlessToldOtherwise) {

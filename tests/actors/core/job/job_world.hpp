@@ -189,7 +189,11 @@ class job_world {
   std::string operate(const std::string& time, v1::JobAction action) {
     now_ms = at(time);
     action.set_who("ben");
-    return decided(job_operated{std::move(action)});
+    // As the Scheduler does; not the hash itself counts, but that it is of the whole.
+    auto content = action;
+    content.clear_token();
+    auto hash = action.token().empty() ? std::string{} : content.SerializeAsString();
+    return decided(job_operated{std::move(action), std::move(hash)});
   }
   std::string operate(const std::string& time, v1::JobVerb verb) {
     v1::JobAction action;

@@ -1,0 +1,45 @@
+#include "actors/protocol/access.hpp"
+
+#include <algorithm>
+
+namespace fairlead {
+
+const std::vector<right_word>& right_words() {
+  static const std::vector<right_word> all{
+      {right::look, "look", "look at workflows, jobs, agents, alerts and nodes"},
+      {right::see_own_tasks, "see_own_tasks", "look at tasks that it has submitted itself"},
+      {right::see_tasks, "see_tasks", "look at everybody's tasks"},
+      {right::payloads, "payloads", "read inputs and outputs of everybody's tasks"},
+      {right::submit, "submit", "submit tasks"},
+      {right::act, "act", "act on tasks, jobs, alerts and agents"},
+      {right::deploy, "deploy", "change and delete workflows and jobs"},
+      {right::administer, "administer", "act on nodes"},
+  };
+  return all;
+}
+
+std::string_view word_of(right one) {
+  const auto& all = right_words();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const right_word& row) { return row.one == one; });
+  return found == all.end() ? std::string_view{} : found->word;
+}
+
+const std::vector<role>& roles() {
+  static const std::vector<role> all{
+      {"viewer", {right::look, right::see_own_tasks, right::see_tasks}},
+      {"client", {right::submit, right::see_own_tasks}},
+      {"operator", {right::look, right::see_own_tasks, right::see_tasks, right::act}},
+      {"admin", right_set::all()},
+      {"payloads", {right::payloads}},
+      {"deploy", {right::look, right::deploy}},
+  };
+  return all;
+}
+
+const role* find_role(std::string_view word) {
+  const auto& all = roles();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const role& one) { return one.word == word; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,76 @@
+#pragma once
+// Who may do what: roles, the rights that they give, and whoever asks. The right that a request needs is in its row (requests.hpp). Pure.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fairlead {
+
+enum class right : std::uint32_t {
+  look = 1U << 0,           // at workflows, jobs, agents, alerts and nodes
+  see_own_tasks = 1U << 1,  // that were submitted under the same name, with their payloads
+  see_tasks = 1U << 2,      // of everybody, without payloads
+  payloads = 1U << 3,       // of everybody's tasks: inputs, outputs and checkpoints
+  submit = 1U << 4,
+  act = 1U << 5,         // on tasks, jobs, alerts, agents and the brake, as operators do
+  deploy = 1U << 6,      // workflows and jobs: create, change and delete
+  administer = 1U << 7,  // nodes and shards
+};
+
+class right_set {
+ public:
+  constexpr right_set() = default;
+  constexpr right_set(std::initializer_list<right> all) {
+    for (const auto one : all) bits_ |= static_cast<std::uint32_t>(one);
+  }
+  static constexpr right_set all() {
+    return {right::look,   right::see_own_tasks, right::see_tasks, right::payloads,
+            right::submit, right::act,           right::deploy,    right::administer};
+  }
+  constexpr bool has(right one) const { return (bits_ & static_cast<std::uint32_t>(one)) != 0; }
+  constexpr void add(right_set more) { bits_ |= more.bits_; }
+  constexpr bool operator==(const right_set&) const = default;
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+
+struct right_word {
+  right one;
+  std::string_view word;     // `see_own_tasks`
+  std::string_view meaning;  // "look at its own tasks"
+};
+/// Every right, in the order above.
+const std::vector<right_word>& right_words();
+std::string_view word_of(right one);
+
+struct role {
+  std::string_view word;
+  right_set rights;
+};
+/// Roles, and rights that may be given besides.
+const std::vector<role>& roles();
+/// nullptr: there is no such role.
+const role* find_role(std::string_view word);
+
+/// Whoever sends a request.
+struct principal {
+  std::string kind;  // token, user or loopback
+  std::string name;  // that histories and logs have
+  std::vector<std::string> roles;
+  right_set rights;
+  std::int64_t expires_unix_ms = 0;  // 0: never
+
+  /// Nobody was asked where the API is open to the whole machine.
+  bool is_known() const { return kind != "loopback"; }
+  bool has(right one) const { return rights.has(one); }
+  /// Whether tasks of others are unknown to it.
+  bool sees_only_own() const { return has(right::see_own_tasks) && !has(right::see_tasks); }
+  bool sees_payloads() const { return has(right::payloads) || sees_only_own(); }
+};
+
+}  // namespace fairlead

@@ -1,0 +1,145 @@
+#include "app/access/gate.hpp"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "actors/core/text/text.hpp"
+#include "app/access/token.hpp"
+#include "app/access/tokens_file.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+constexpr std::size_t most_addresses = 10'000;  // of which wrong tokens are counted
+constexpr int most_wrong_a_minute = 10;
+constexpr const char* send_token = "Send the header Authorization: Bearer TOKEN. fairlead token create makes a token.";
+
+std::string name_of(std::uint32_t uid) {
+  std::array<char, 4'096> bytes{};
+  passwd about{};
+  passwd* found = nullptr;
+  const auto known = ::getpwuid_r(uid, &about, bytes.data(), bytes.size(), &found) == 0 && found != nullptr;
+  return known ? core::clean_text(found->pw_name, 64) : "uid " + std::to_string(uid);
+}
+
+/// Without the scheme; nullopt: it is another one (RFC 6750).
+std::optional<std::string_view> bearer(std::string_view header) {
+  constexpr std::string_view scheme = "bearer ";
+  if (header.size() < scheme.size()) return std::nullopt;
+  for (std::size_t i = 0; i < scheme.size(); ++i)
+    if ((header[i] | (scheme[i] == ' ' ? 0 : 0x20)) != scheme[i]) return std::nullopt;
+  const auto first = header.find_first_not_of(' ', scheme.size());
+  return first == std::string_view::npos ? std::string_view{} : header.substr(first);
+}
+
+door::problem unknown(const std::string& sentence, const std::string& remedy) {
+  return {"unauthenticated", sentence, remedy, {}, {{"WWW-Authenticate", "Bearer realm=\"fairlead\""}}, false};
+}
+
+}  // namespace
+
+right_set rights_of(const std::vector<std::string>& words) {
+  right_set out;
+  for (const auto& word : words)
+    if (const auto* const known = find_role(word)) out.add(known->rights);
+  return out;
+}
+
+result<std::unique_ptr<gate>> gate::open(access_config config, warn on_trouble) {
+  std::unique_ptr<gate> out{new gate{std::move(config), std::move(on_trouble)}};
+  if (out->config_.tokens_file.empty()) return out;
+  if (const auto read = out->read(); !read.ok()) {
+    auto why = read.failure();
+    why.sentence = "access.tokens_file: " + why.sentence;
+    return why;
+  }
+  out->watch_.emplace([at = out.get()] { at->look(); });
+  return out;
+}
+
+status gate::read() {
+  const auto text = agents::read_private_file(config_.tokens_file, max_yaml_bytes, mark_);
+  if (!text) return text.failure();
+  const auto file = parse_tokens(config_.tokens_file, *text);
+  if (!file.problems.empty())
+    return invalid(to_text(file.problems.front()), "correct the file; fairlead token list shows whether it is sound");
+  auto known = std::make_shared<known_tokens>();
+  for (const auto& one : file.tokens)
+    (*known)[one.id] = {one.hash, {"token", one.name, one.roles, rights_of(one.roles), one.expires_unix_ms}, one.revoked_unix_ms};
+  const std::lock_guard lock{guard_};
+  tokens_ = std::move(known);
+  return nothing{};
+}
+
+void gate::look() {
+  if (good_ && !agents::secret_file_changed(config_.tokens_file, mark_)) return;
+  const auto now = read();
+  if (!now.ok() && good_)
+    warn_("access.tokens_file: " + now.failure().sentence + "; the tokens stay as they were; " + now.failure().remedy);
+  good_ = now.ok();
+}
+
+std::variant<principal, door::problem> gate::admit(std::optional<std::string_view> authorization, const door::peer& from, moment now) {
+  const bool asks_for_tokens = !config_.tokens_file.empty();
+  if (authorization && asks_for_tokens) {
+    const auto text = bearer(*authorization);
+    if (!text) return unknown("The header Authorization has another scheme than Bearer.", send_token);
+    return admit_token(*text, from, now);
+  }
+  if (from.uid) return admit_user(*from.uid);
+  if (asks_for_tokens) return unknown("The request has no token.", send_token);
+  return principal{"loopback", "loopback", {"admin"}, right_set::all(), 0};
+}
+
+std::variant<principal, door::problem> gate::admit_user(std::uint32_t uid) const {
+  if (uid == 0 || uid == ::geteuid()) return principal{"user", name_of(uid), {"admin"}, right_set::all(), 0};
+  for (const auto& one : config_.users)
+    if (one.uid == uid) return principal{"user", one.name, one.roles, rights_of(one.roles), 0};
+  return door::problem{"forbidden",
+                       "The user " + name_of(uid) + " may not use the API of this node.",
+                       "Add the user to access.users in the node file, or send a token.",
+                       {},
+                       {},
+                       false};
+}
+
+std::variant<principal, door::problem> gate::admit_token(std::string_view text, const door::peer& from, moment now) {
+  const auto id = id_of_token(text);
+  if (!id) return refuse_token("This is no token: it is cut off, or a character is wrong.", "Copy the token as a whole.", from, now);
+  std::shared_ptr<const known_tokens> tokens;
+  {
+    const std::lock_guard lock{guard_};
+    tokens = tokens_;
+  }
+  const auto found = tokens->find(*id);
+  // Whether the id is known is not said.
+  if (found == tokens->end() || !same_hash(found->second.hash, token_hash(text)))
+    return refuse_token("The token is not known here.", "Ask for another one: fairlead token create.", from, now);
+  const auto& one = found->second;
+  if (one.revoked_unix_ms != 0)
+    return refuse_token("The token " + *id + " was revoked.", "Ask for another one: fairlead token create.", from, now);
+  if (one.who.expires_unix_ms != 0 && one.who.expires_unix_ms <= to_unix_ms(now))
+    return refuse_token("The token " + *id + " has expired at " + format_utc(one.who.expires_unix_ms) + ".",
+                        "Ask for another one: fairlead token create.", from, now);
+  return one.who;
+}
+
+door::problem gate::refuse_token(const std::string& sentence, const std::string& remedy, const door::peer& from, moment now) {
+  const auto minute = to_unix_ms(now) / 60'000;
+  const std::lock_guard lock{guard_};
+  if (wrong_.size() >= most_addresses) wrong_.clear();
+  auto& [when, count] = wrong_[from.address];
+  if (when != minute) {
+    when = minute;
+    count = 0;
+  }
+  if (++count > most_wrong_a_minute)
+    return {"overloaded", "Too many wrong tokens came from this address.", "Wait a minute, and send the right one.", {}, {}, false};
+  return unknown(sentence, remedy);
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,62 @@
+#pragma once
+// Asks each request of the API who sends it. Thread-safe.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "actors/agents/secrets/file.hpp"
+#include "actors/protocol/access.hpp"
+#include "app/access/ticker.hpp"
+#include "app/config/config.hpp"
+#include "app/door/message.hpp"
+#include "app/door/problem.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::app {
+
+class gate {
+ public:
+  using warn = std::function<void(const std::string& sentence)>;
+
+  /// Reads the tokens, and reads them again within a second of a change. A file that cannot be read then changes nothing, and is warned of once.
+  static result<std::unique_ptr<gate>> open(access_config config, warn on_trouble);
+  /// `authorization`: the value of that header.
+  std::variant<principal, door::problem> admit(std::optional<std::string_view> authorization, const door::peer& from, moment now);
+
+ private:
+  struct known_token {
+    std::string hash;
+    principal who;
+    std::int64_t revoked_unix_ms = 0;
+  };
+  using known_tokens = std::map<std::string, known_token>;  // by id
+
+  gate(access_config config, warn on_trouble) : config_(std::move(config)), warn_(std::move(on_trouble)) {}
+  std::variant<principal, door::problem> admit_token(std::string_view text, const door::peer& from, moment now);
+  std::variant<principal, door::problem> admit_user(std::uint32_t uid) const;
+  door::problem refuse_token(const std::string& sentence, const std::string& remedy, const door::peer& from, moment now);
+  status read();
+  void look();
+
+  const access_config config_;
+  const warn warn_;
+  agents::secret_file_mark mark_;  // only for read(), as good_ for look()
+  std::mutex guard_;
+  std::shared_ptr<const known_tokens> tokens_;
+  std::map<std::string, std::pair<std::int64_t, int>> wrong_;  // by address: the minute, and wrong tokens in it
+  bool good_ = true;                                           // the latest reading
+  std::optional<ticker> watch_;
+};
+
+/// The rights that roles of these names give together.
+right_set rights_of(const std::vector<std::string>& words);
+
+}  // namespace fairlead::app

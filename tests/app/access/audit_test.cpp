@@ -1,0 +1,141 @@
+#include "app/access/audit.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+
+namespace fairlead::app {
+namespace {
+
+constexpr std::int64_t day_ms = 86'400'000;
+constexpr std::int64_t noon_ms = 20'000 * day_ms + day_ms / 2;
+
+class still_clock : public clock {
+ public:
+  moment now() const override { return from_unix_ms(noon_ms); }
+};
+
+class audit_test : public ::testing::Test {
+ protected:
+  audit_test() : folder_(std::filesystem::temp_directory_path() / ("audit-" + std::to_string(::getpid()))) {}
+  ~audit_test() override {
+    log_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  void open(std::uint64_t most_bytes = 1 << 20) {
+    log_.reset();
+    auto made = audit_log::open(folder_, most_bytes, time_, [this](const std::string& sentence) { warned_.push_back(sentence); });
+    ASSERT_TRUE(made.ok()) << made.failure().sentence;
+    log_ = std::move(*made);
+  }
+  /// Whether it is on the disk.
+  bool note(const std::string& who, std::int64_t at_ms = noon_ms, const std::string& reason = {}) {
+    audit_entry what;
+    what.at_unix_ms = at_ms;
+    what.who = who;
+    what.reason = reason;
+    std::mutex guard;
+    std::condition_variable done;
+    std::optional<bool> good;
+    log_->note(what, [&](const status& written) {
+      const std::lock_guard lock{guard};
+      good = written.ok();
+      done.notify_all();
+    });
+    std::unique_lock lock{guard};
+    done.wait(lock, [&] { return good.has_value(); });
+    return *good;
+  }
+  static std::string who_of(const std::string& entry) {
+    const auto at = entry.find("\"who\":\"") + 7;
+    return entry.substr(at, entry.find('"', at) - at);
+  }
+  /// The names of all entries, by pages of `size`.
+  std::vector<std::string> whos(std::size_t size) {
+    std::vector<std::string> out;
+    std::string cursor;
+    do {
+      const auto page = log_->read(cursor, size, [](std::string_view) { return true; });
+      EXPECT_TRUE(page.ok());
+      for (const auto& one : page->entries) out.push_back(who_of(one));
+      cursor = page->cursor;
+    } while (!cursor.empty());
+    return out;
+  }
+
+  std::filesystem::path folder_;
+  still_clock time_;
+  std::vector<std::string> warned_;
+  std::unique_ptr<audit_log> log_;
+};
+
+TEST_F(audit_test, gives_entries_newest_first_over_days_and_pages) {
+  open();
+  std::vector<std::string> wanted;
+  for (int i = 0; i < 30; ++i) {
+    EXPECT_TRUE(note("n" + std::to_string(i), noon_ms + i / 10 * day_ms));
+    wanted.insert(wanted.begin(), "n" + std::to_string(i));
+  }
+  for (const std::size_t size : {1U, 3U, 10U, 29U, 30U, 100U}) EXPECT_EQ(whos(size), wanted) << size;
+  const auto some = log_->read("", 100, [](std::string_view entry) { return entry.find("\"n7\"") != std::string_view::npos; });
+  ASSERT_EQ(some->entries.size(), 1U);
+  EXPECT_FALSE(log_->read("x", 1, [](std::string_view) { return true; }).ok());
+  EXPECT_FALSE(log_->read("2026-11-24:", 1, [](std::string_view) { return true; }).ok());
+}
+
+TEST_F(audit_test, reads_entries_that_lie_over_the_blocks_that_it_reads) {
+  open(std::uint64_t{1} << 30);
+  std::vector<std::string> wanted;
+  for (int i = 0; i < 300; ++i) {
+    EXPECT_TRUE(note("n" + std::to_string(i), noon_ms, std::string(static_cast<std::size_t>(i * 7 % 1'000), 'r')));
+    wanted.insert(wanted.begin(), "n" + std::to_string(i));
+  }
+  EXPECT_EQ(whos(1'000), wanted);
+  EXPECT_EQ(whos(7), wanted);
+}
+
+TEST_F(audit_test, goes_on_behind_half_an_entry) {
+  open();
+  EXPECT_TRUE(note("before"));
+  log_.reset();
+  const auto file = std::filesystem::directory_iterator { folder_ } -> path();
+  std::ofstream{file, std::ios::app} << "{\"who\":\"ha";
+  open();
+  EXPECT_TRUE(note("after"));
+  EXPECT_EQ(whos(1), (std::vector<std::string>{"after", "before"}));
+}
+
+TEST_F(audit_test, removes_its_oldest_days_but_never_the_last) {
+  open(3'000);
+  for (int day = 0; day < 6; ++day)
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(note("d" + std::to_string(day), noon_ms + day * day_ms, std::string(200, 'r')));
+  const auto left = whos(100);
+  ASSERT_FALSE(left.empty());
+  EXPECT_EQ(left.front(), "d5");
+  EXPECT_EQ(left.back(), "d3") << "what was there when the last day began had too much";
+  open(1);
+  EXPECT_TRUE(note("later", noon_ms + 5 * day_ms));
+  EXPECT_EQ(whos(100).size(), 6U);
+}
+
+TEST_F(audit_test, says_that_nothing_can_be_written_and_finds_out_when_it_can_again) {
+  open();
+  EXPECT_TRUE(note("one"));
+  std::filesystem::rename(folder_, folder_.string() + ".away");
+  EXPECT_FALSE(note("two", noon_ms + day_ms)) << "another day needs another file";
+  EXPECT_FALSE(log_->is_sound());
+  std::filesystem::rename(folder_.string() + ".away", folder_);
+  for (int i = 0; i < 10'000 && !log_->is_sound(); ++i) ::usleep(1'000);
+  EXPECT_TRUE(log_->is_sound());
+  EXPECT_TRUE(note("three", noon_ms + day_ms));
+  EXPECT_EQ(whos(10), (std::vector<std::string>{"three", "one"}));
+  log_.reset();
+  EXPECT_EQ(warned_.size(), 2U);
+}
+
+}  // namespace
+}  // namespace fairlead::app
