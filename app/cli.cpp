@@ -94,6 +94,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_inspect(app, context);
   add_config_commands(app, context);
   add_token_commands(app, context);
+  add_certificate_commands(app, context);
   add_store_commands(app, context);
   add_journal_commands(app, context);
   add_backup_command(app, context);

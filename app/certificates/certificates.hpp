@@ -47,6 +47,9 @@ constexpr std::int64_t most_days = 36'500;
 /// How far clocks of other machines may be behind.
 constexpr duration valid_before_now = std::chrono::minutes{5};
 
+/// `2027-11-28T12:00:00Z`: certificates have no fractions of a second.
+std::string second_text(moment at);
+
 /// Errors: invalid_argument for a name that is empty, too long or not printable, and for days outside of 1 to most_days.
 result<certificate_and_key> make_authority(const std::string& name, std::int64_t days, moment now);
 

@@ -27,11 +27,10 @@ result<signer> open_signer(const authority& by, moment now) {
   const auto end = moment_of(*X509_get0_notAfter(first.get()));
   if (now < begin)
     return error{v1::ERROR_CODE_WRONG_STATE,
-                 "The authority in the file " + by.certificate.path + " is valid only from " + format_utc(to_unix_ms(begin)),
+                 "The authority in the file " + by.certificate.path + " is valid only from " + second_text(begin),
                  "Check the clock of this machine"};
   if (now >= end)
-    return error{v1::ERROR_CODE_WRONG_STATE,
-                 "The authority in the file " + by.certificate.path + " expired at " + format_utc(to_unix_ms(end)),
+    return error{v1::ERROR_CODE_WRONG_STATE, "The authority in the file " + by.certificate.path + " expired at " + second_text(end),
                  "Make another authority with 'fairlead certificate create-ca', and give its ca.pem to everyone who checks certificates"};
   return signer{std::move(first), std::move(*key)};
 }
@@ -41,7 +40,7 @@ status check_end(moment end, const signer& by, const authority& files, moment no
   if (end <= last) return nothing{};
   const auto whole_days = std::chrono::floor<std::chrono::days>(last - now).count();
   return invalid("The certificate would be valid longer than its authority in the file " + files.certificate.path + ", which ends at " +
-                     format_utc(to_unix_ms(last)),
+                     second_text(last),
                  whole_days >= 1 ? "Use --days " + std::to_string(whole_days) + " or fewer, or make another authority"
                                  : "Make another authority with 'fairlead certificate create-ca'");
 }

@@ -81,6 +81,11 @@ std::vector<std::string> uses_of(X509& certificate) {
 
 }  // namespace
 
+std::string second_text(moment at) {
+  const auto text = format_utc(to_unix_ms(at));
+  return text.substr(0, text.find('.')) + "Z";
+}
+
 result<std::vector<certificate_facts>> read_certificates(const named_pem& file) {
   const auto all = certificates_in(file);
   if (!all) return all.failure();

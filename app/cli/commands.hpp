@@ -28,4 +28,6 @@ void add_compare_command(CLI::App& group, cli_context& context);  // app/cli/nod
 void add_member_commands(CLI::App& group, cli_context& context);  // app/cli/node/members.cpp; under `fairlead cluster`
 void add_restore_command(CLI::App& app, cli_context& context);    // app/cli/node/restore.cpp
 
+void add_certificate_commands(CLI::App& app, cli_context& context);  // app/cli/certificate/certificate.cpp
+
 }  // namespace fairlead::app
