@@ -27,7 +27,7 @@ status check_key_belongs(const named_pem& certificate, const named_pem& key) {
                  "Put the key back that was made with this certificate, or make both anew");
 }
 
-status check_chain(const named_pem& file, const named_pem& authority, moment now) {
+result<std::string> chain_fault(const named_pem& file, const named_pem& authority, moment now) {
   const auto certificates = certificates_in(file);
   if (!certificates) return certificates.failure();
   const auto trusted = certificates_in(authority);
@@ -46,9 +46,16 @@ status check_chain(const named_pem& file, const named_pem& authority, moment now
   const bool good = X509_verify_cert(check.get()) == 1;
   const auto* const why = X509_verify_cert_error_string(X509_STORE_CTX_get_error(check.get()));
   ERR_clear_error();
-  if (good) return nothing{};
-  return invalid("The certificate in the file " + file.path + " is not valid by the authority in the file " + authority.path + ": " + why,
-                 "Use the folder of the authority that is to vouch for it, or make another authority");
+  return std::string{good ? "" : why};
+}
+
+status check_chain(const named_pem& file, const named_pem& authority, moment now) {
+  const auto fault = chain_fault(file, authority, now);
+  if (!fault) return fault.failure();
+  if (fault->empty()) return nothing{};
+  return invalid(
+      "The certificate in the file " + file.path + " is not valid by the authority in the file " + authority.path + ": " + *fault,
+      "Use the folder of the authority that is to vouch for it, or make another authority");
 }
 
 }  // namespace fairlead::app

@@ -88,7 +88,11 @@ result<std::string> sign_order(const certificate_order& order, EVP_PKEY& key, co
   if (!all) return all.failure();
   for (const auto& one : *all) out += pem_of(*one);
   // An authority that was made elsewhere may have limits that nobody but the check knows.
-  if (auto checked = check_chain({"that would be written", out}, files.certificate, now); !checked) return checked.failure();
+  const auto fault = chain_fault({"", out}, files.certificate, now);
+  if (!fault) return fault.failure();
+  if (!fault->empty())
+    return invalid("The authority in the file " + files.certificate.path + " may not issue this certificate: " + *fault,
+                   "Use other names, or another authority");
   return out;
 }
 

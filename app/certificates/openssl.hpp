@@ -52,6 +52,9 @@ result<certificate_ptr> begin_certificate(EVP_PKEY& key, moment not_before, mome
 bool add_extension(X509& certificate, X509& issuer, int id, const char* value);
 bool sign_certificate(X509& certificate, EVP_PKEY& by);
 
+/// Why the first certificate of the file is not valid now by the authority, in the words of OpenSSL; empty if it is valid.
+result<std::string> chain_fault(const named_pem& file, const named_pem& authority, moment now);
+
 /// Errors: invalid_argument.
 status check_days(std::int64_t days);
 

@@ -111,6 +111,8 @@ COMMANDS = {
     "inspect-steps": "inspect steps waits-1",
     "inspect-unknown-node": "inspect tree n9",
     "config-check": "config check node.yaml",
+    "certificate-no-name": "certificate issue n_1 --ca ca",
+    "certificate-no-authority": "certificate issue n1 --ca ca",
     "version": "version",
     "unknown-command": "tsk list",
     "too-many-words": "job show nightly-report and more",

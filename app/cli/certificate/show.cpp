@@ -20,7 +20,7 @@ status check_valid(const std::vector<certificate_facts>& all, const std::string&
   if (now < bad->not_before)
     return error{v1::ERROR_CODE_WRONG_STATE, in + " is valid only from " + second_text(bad->not_before), "Check the clock of this machine"};
   return error{v1::ERROR_CODE_WRONG_STATE, in + " expired at " + second_text(bad->not_after),
-               bad->is_authority ? "Make another authority with 'fairlead certificate create-ca'"
+               bad->is_authority ? "Get the certificate of its successor. 'fairlead certificate create-ca' makes an authority of your own"
                                  : "Renew it with 'fairlead certificate renew', or ask the authority that issued it"};
 }
 

@@ -17,6 +17,25 @@ void expect_refused(const result<certificate_and_key>& made, v1::ErrorCode code,
   EXPECT_FALSE(made.failure().remedy.empty());
 }
 
+/// An authority whose certificates may have names of one domain only.
+authority limited_to(const std::string& domain) {
+  auto out = an_authority();
+  const auto it = x509_in(out.certificate.text).front();
+  const std::shared_ptr<BIO> key_text{BIO_new_mem_buf(out.key.text.data(), -1), BIO_free_all};
+  const std::shared_ptr<EVP_PKEY> key{PEM_read_bio_PrivateKey(key_text.get(), nullptr, nullptr, nullptr), EVP_PKEY_free};
+  const auto limit = "critical,permitted;DNS:" + domain;
+  const std::shared_ptr<X509_EXTENSION> extension{X509V3_EXT_conf_nid(nullptr, nullptr, NID_name_constraints, limit.c_str()),
+                                                  X509_EXTENSION_free};
+  X509_add_ext(it.get(), extension.get(), -1);
+  X509_sign(it.get(), key.get(), EVP_sha256());
+  const std::shared_ptr<BIO> written{BIO_new(BIO_s_mem()), BIO_free_all};
+  PEM_write_bio_X509(written.get(), it.get());
+  char* at = nullptr;
+  const auto size = BIO_get_mem_data(written.get(), &at);
+  out.certificate.text.assign(at, static_cast<std::size_t>(size));
+  return out;
+}
+
 TEST(certificate_issue, makes_a_certificate_that_openssl_verifies_for_all_its_names) {
   const auto by = an_authority();
   const auto made = issue_certificate(an_order(all_kinds), by, noon);
@@ -152,6 +171,14 @@ TEST(certificate_issue, refuses_an_authority_with_an_encrypted_key) {
   by.key.text.assign(at, static_cast<std::size_t>(size));
   expect_refused(issue_certificate(an_order(), by, noon), v1::ERROR_CODE_INVALID_ARGUMENT,
                  "The private key in the file ca-key.pem is encrypted");
+}
+
+TEST(certificate_issue, refuses_names_that_an_authority_made_elsewhere_may_not_vouch_for) {
+  const auto by = limited_to("example.org");
+  const auto refused = issue_certificate(an_order({"n1.example.com"}), by, noon);
+  expect_refused(refused, v1::ERROR_CODE_INVALID_ARGUMENT,
+                 "The authority in the file ca.pem may not issue this certificate: permitted subtree violation");
+  EXPECT_TRUE(issue_certificate(an_order({"n1.example.org"}), by, noon).ok());
 }
 
 TEST(certificate_chain, is_refused_by_another_authority_and_after_the_end) {
