@@ -235,14 +235,11 @@ class tokens_scenario:
 
 
 def make_certificate(folder, name, days="30"):
-    done = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", days, "-subj",
-                           f"/CN={name}", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", folder / "key.new", "-out",
-                           folder / "cert.new"], capture_output=True, text=True)
+    """Replaces the files as whoever renews them does: for a moment the key is not that of the certificate."""
+    done = fairlead("certificate", "issue", name, "localhost", "127.0.0.1", "--ca", folder / "ca", "--server", "--days", days, "--out", folder)
     expect(done.returncode == 0, done.stderr)
-    os.chmod(folder / "key.new", 0o600)
-    # As tools that renew do it: a moment with the one and the former other is part of it.
-    os.replace(folder / "key.new", folder / "key.pem")
-    os.replace(folder / "cert.new", folder / "cert.pem")
+    os.replace(folder / f"{name}-key.pem", folder / "key.pem")
+    os.replace(folder / f"{name}.pem", folder / "cert.pem")
 
 
 def name_of(port):
@@ -279,6 +276,7 @@ def events_of_an_archived_task(to, token):
 def tls(box):
     folder = box.folder / "tls"
     folder.mkdir()
+    expect(fairlead("certificate", "create-ca", "--out", folder / "ca").returncode == 0, "create-ca")
     make_certificate(folder, "first", "5")
     port, = harness.free_ports(1)
     file = box.folder / "tls-tokens.yaml"
@@ -289,7 +287,7 @@ def tls(box):
     deploy(one.node)
 
     def to():
-        context = ssl.create_default_context(cafile=folder / "cert.pem")
+        context = ssl.create_default_context(cafile=folder / "ca" / "ca.pem")
         return http.client.HTTPSConnection("127.0.0.1", port, timeout=20, context=context)
 
     expect(ask(to, "GET", "/v1/me", token)[1]["name"] == "ben", "over TLS")
