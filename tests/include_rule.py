@@ -37,7 +37,8 @@ LAYERS = {
 }
 
 # Folders that are no rooms of their own, and whose they are.
-PART_OF = {"app/library/include/fairlead": "app/library"}  # headers as users include them
+PART_OF = {"app/library/include/fairlead": "app/library",  # headers as users include them
+           "app/api/openapi": "app/api"}  # the pieces of a document that is served
 
 # Rooms with more files than others, and why.
 LARGE_ROOMS = {

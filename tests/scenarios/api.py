@@ -17,6 +17,7 @@ import urllib.parse
 
 import harness
 import hostile_http
+import openapi
 from harness import expect, wait_until
 from hostile_http import cpu_seconds, exchange, exchange_quickly, open_files, resident, status_of
 from place import deploy, place
@@ -35,7 +36,7 @@ class api:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
 
     def ask(self, method, path, body=None, headers=None, raw=None):
-        """(status, headers, JSON or None); a problem document has all its keys."""
+        """(status, headers, JSON or None); a problem document has all its keys, and every answer is as the OpenAPI document says."""
         sent = raw if raw is not None else json.dumps(body).encode() if body is not None else None
         given = {"Content-Type": "application/json"} if sent is not None else {}
         self.connection.request(method, path, sent, {**given, **(headers or {})})
@@ -48,8 +49,9 @@ class api:
             problem = json.loads(text)
             expect(set(problem) == PROBLEM_KEYS and problem["status"] == answer.status and problem["instance"] == found["X-Request-Id"],
                    f"{method} {path}: {problem}")
-            return answer.status, found, problem
-        return answer.status, found, json.loads(text) if text else None
+        said = json.loads(text) if text else None
+        openapi.judge(method, path, answer.status, found, said, body if raw is None else None)
+        return answer.status, found, said
 
     def expect(self, wanted, method, path, body=None, headers=None, raw=None, code=None, pointer=None):
         status, found, said = self.ask(method, path, body, headers, raw)
@@ -88,6 +90,7 @@ def run():
         grown = resident(here.node.process.pid) - before[0]
         expect(grown < hostile_http.allowed_growth(here.node.process.pid), f"memory grew by {grown / hostile_http.MEGABYTE:.0f} MB")
         end(port, here.node)
+    openapi.check("api").write()
     return 0
 
 

@@ -14,8 +14,9 @@ import time
 import urllib.parse
 
 import harness
+import openapi
 from api import api
-from harness import expect, fairlead_json, wait_until
+from harness import expect, fairlead_json, scenario_failed, wait_until
 from place import place
 
 YAML = {"Content-Type": "application/yaml"}
@@ -44,6 +45,7 @@ def run():
             part(to, here.node)
             print(f"ok  {part.__name__}", flush=True)
         end(to, here.node)
+    openapi.check("api_operators").write()
     return 0
 
 
@@ -169,7 +171,8 @@ class stream:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=40)
         self.connection.request("GET", path, headers={"Accept": "text/event-stream", **(headers or {})})
         self.answer = self.connection.getresponse()
-        self.events, self.ended = [], False
+        self.events, self.ended, self.fault = [], False, None
+        openapi.check().see("show_events", self.answer.status)
         if self.answer.status == 200:
             expect(self.answer.headers["Content-Type"].startswith("text/event-stream"), f"{self.answer.headers}")
             self.thread = threading.Thread(target=self.read, daemon=True)
@@ -185,9 +188,22 @@ class stream:
             elif event:
                 if "data" in event:
                     event["data"] = json.loads(event["data"])
+                    self.judge(event)
                     self.events.append(event)
                 event = {}
         self.ended = True
+
+    def judge(self, event):
+        """A thread cannot fail the scenario: whoever looks at the numbers, or at the end, does."""
+        try:
+            openapi.check().judge_event(event["event"], event["data"])
+        except scenario_failed as failure:
+            self.fault = failure
+
+    def is_over(self):
+        if self.fault:
+            raise self.fault
+        return self.ended
 
     def lines(self):
         try:
@@ -209,7 +225,7 @@ def events(to, node):
     _, said = to.expect(200, "POST", path_of("b/1") + "/actions", {"verb": "terminate", "now": True})
     expect(said["state"] == "failed", f"{said}")
     for one in (whole, rest, later):
-        wait_until(lambda: one.ended, 10, "the stream ends with the task")
+        wait_until(one.is_over, 10, "the stream ends with the task")
         expect(one.events[-1]["event"] == "end" and one.events[-1]["data"]["state"] == "failed", f"{one.events[-1]}")
     history = shown(node, "task", "show", "b/1")["history"]
     expect(whole.numbers() == [event["sequence"] for event in history], f"the stream has {whole.numbers()}")
@@ -220,7 +236,7 @@ def events(to, node):
     expect(over.answer.status == 204, f"a client that has everything got {over.answer.status}")
     # Its record was deleted.
     gone = stream(to.port, path_of("b/0") + "/events")
-    wait_until(lambda: gone.ended, 10, "the stream of a deleted task ends")
+    wait_until(gone.is_over, 10, "the stream of a deleted task ends")
     expect([event["event"] for event in gone.events] == ["end"], f"{gone.events}")
     over = stream(to.port, path_of("b/0") + "/events", {"Last-Event-ID": gone.events[-1]["id"]})
     expect(over.answer.status == 204, f"a client of a deleted task that came again got {over.answer.status}")
@@ -381,7 +397,7 @@ def end(to, node):
     code, _ = node.end()
     expect(code == 0 and time.monotonic() - began < 10, f"the node ended with {code}: {node.last_words()}")
     for one in open_ones:
-        wait_until(lambda: one.ended, 5, "the stream ends")
+        wait_until(one.is_over, 5, "the stream ends")
         expect(one.events[-1]["event"] == "bye", f"the last event is {one.events[-1]}")
 
 
