@@ -3,6 +3,7 @@
 #include <atomic>
 #include <utility>
 
+#include "app/api/openapi.hpp"
 #include "app/door/paths.hpp"
 #include "app/json/writer.hpp"
 
@@ -23,6 +24,7 @@ constexpr int most_reading = 8;
 const std::vector<route>& routes() {
   static const std::vector<route> all{
       {"GET", "/v1/version", &show_version},
+      {"GET", "/v1/openapi.json", &show_openapi},
       {"GET", "/v1/problems/{code}", &show_problem},
       {"GET", "/v1/me", &show_me},
       {"GET", "/v1/tasks", &list_tasks, needs<v1::TaskListRequest>},
@@ -141,6 +143,11 @@ void show_me(exchange_ptr x) {
   for (const auto& one : right_words())
     if (me.has(one.one)) out.string(one.word);
   x->say(200, out.end_array().key("expires_at").moment(me.expires_unix_ms).end_object().text());
+}
+
+void show_openapi(exchange_ptr x) {
+  if (x->refuse_rest()) return;
+  x->say(200, std::string{openapi_json()});
 }
 
 void show_problem(exchange_ptr x) {

@@ -36,6 +36,7 @@ door::service make_service(std::shared_ptr<const surroundings> in);
 // ---- handlers ----
 
 void show_version(exchange_ptr x);
+void show_openapi(exchange_ptr x);
 void show_problem(exchange_ptr x);
 void show_me(exchange_ptr x);
 

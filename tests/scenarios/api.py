@@ -77,7 +77,7 @@ def run():
         here.node.start()
         deploy(here.node)
         to = api(port)
-        for part in (about, submissions, waits, lists, refusals):
+        for part in (about, described, submissions, waits, lists, refusals):
             part(to, here.node)
             print(f"ok  {part.__name__}", flush=True)
         before = resident(here.node.process.pid), open_files(here.node.process.pid)
@@ -110,6 +110,13 @@ def about(to, node):
     expect(found["Allow"] == "GET, HEAD, POST, OPTIONS" and "Access-Control-Allow-Origin" not in found, f"OPTIONS: {found}")
     found, _ = to.expect(405, "DELETE", "/v1/tasks", code="method_not_allowed")
     expect(found["Allow"] == "GET, HEAD, POST, OPTIONS", f"405: {found}")
+
+
+def described(to, node):
+    """The document that is served is the one that answers are held against."""
+    _, said = to.expect(200, "GET", "/v1/openapi.json")
+    _, about = to.expect(200, "GET", "/v1/version")
+    expect(said == openapi.join().load(about["version"]), "the OpenAPI document that is served is another one than that of the tree")
 
 
 def shown(node, task):

@@ -25,7 +25,7 @@ except ImportError:
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 METHODS = ("get", "put", "post", "delete", "patch")
-LITERAL_BYTES = 4_000  # compilers need not take longer ones (C++ [implimits])
+LITERAL_BYTES = 4_000  # of a line of the source
 
 
 class refused(Exception):
@@ -192,12 +192,20 @@ def literal(piece):
 
 
 def to_cpp(text):
-    out = ["// Made by app/api/openapi/join.py.", '#include "app/api/openapi.hpp"', "", "#include <string>", "", "namespace fairlead::app::api {", "",
-           "std::string_view openapi_json() {", "  static const std::string all = [] {", "    std::string out;",
-           f"    out.reserve({len(text.encode())});"]
-    out += [f"    out += {one};" for one in literals(text)]
-    out += ["    return out;", "  }();", "  return all;", "}", "", "}  // namespace fairlead::app::api", ""]
-    return "\n".join(out)
+    lines = "\n".join(f"      {one}" for one in literals(text))
+    return f"""// Made by app/api/openapi/join.py.
+#include "app/api/openapi.hpp"
+
+namespace fairlead::app::api {{
+
+std::string_view openapi_json() {{
+  static constexpr std::string_view all =
+{lines};
+  return all;
+}}
+
+}}  // namespace fairlead::app::api
+"""
 
 
 def main():
