@@ -135,6 +135,8 @@ def submissions(to, node):
     expect(said["state"] == "completed" and not said["parked"], f"it was waited for: {said}")
     _, said = to.expect(200, "GET", path)
     expect(said == shown(node, "orders/1"), "the API shows another task than the command line")
+    _, output = to.expect(200, "GET", path + "/steps/reserve/output")
+    expect(output == next(step["output"] for step in said["steps"] if step["path"] == "reserve"), f"the output of a step is {output}")
     key = {"Idempotency-Key": '"orders:2"'}
     found, said = to.expect(201, "POST", "/v1/tasks?wait=30s", task, headers=key)
     expect(said["id"] == "orders:2" and said["state"] == "completed", f"{said}")

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""What the API refuses, path by path: each operation of the OpenAPI document gets each request that every path refuses. Then the statuses that the
+other scenarios of the API do not come by.
+
+    FAIRLEAD_BIN=build/release/bin/fairlead tests/scenarios/api_refusals.py
+"""
+
+import http.client
+import json
+
+import harness
+import openapi
+from api import api
+from harness import expect, wait_until
+from place import place
+
+JSON = {"Content-Type": "application/json"}
+SHIPPED = {"workflow": "shipped", "steps": {"only": {"agent": "shipping", "call": "dispatch", "attempts": 1},
+                                            "then": {"needs": "only", "agent": "shipping", "call": "dispatch"}}}
+FRAGILE = {"workflow": "fragile", "on_failure": "undo", "steps": {"only": {"agent": "inventory", "call": "reserve", "attempts": 1, "undo": "none"}}}
+YEARLY = {"job": "yearly", "schedule": "0 0 1 1 *", "workflow": "shipped", "overlap": "skip"}
+PARTS = {"{id}": "nobody", "{step}": "first", "{number}": "999999", "{node}": "nobody", "{code}": "nothing", "{name}": "nobody"}
+
+
+def run():
+    port, = harness.free_ports(1)
+    with harness.sandbox("api_refusals") as box:
+        # Nobody listens where the agents look for their services: steps fail.
+        here = place(box, "node", api__listen=f"127.0.0.1:{port}", undo_brake__at_least=1, agents__shipping__breaker="off")
+        here.node.start()
+        to = api(port)
+        for part in (at_the_door, nobody, tasks, jobs, operators, brake):
+            part(to, here.node)
+            print(f"ok  {part.__name__}", flush=True)
+        code, _ = here.node.end()
+        expect(code == 0, f"the node ended with {code}: {here.node.last_words()}")
+    openapi.check("api_refusals").write()
+    return 0
+
+
+def filled(path):
+    for name, value in PARTS.items():
+        path = path.replace(name, value)
+    return path
+
+
+def ask_once(port, method, path, headers, body=b""):
+    """On a connection of its own, which the node may close. `headers` are all that is sent; (status, the problem's code)."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+    for name, value in {"Host": "localhost", **headers}.items():
+        connection.putheader(name, value)
+    connection.endheaders(body)
+    answer = connection.getresponse()
+    said = json.loads(answer.read())
+    connection.close()
+    openapi.judge(method, path, answer.status, dict(answer.getheaders()), said)
+    return answer.status, said.get("code")
+
+
+def at_the_door(to, node):
+    """What is refused before anybody looks at what is asked for."""
+    large = {**JSON, "Content-Length": str((4 << 20) + 1)}
+    for path, method in openapi.check().document.operations:
+        method, at = method.upper(), filled(path)
+        changes = method not in ("GET", "HEAD")
+        sent, length = (b"{}", {**JSON, "Content-Length": "2"}) if changes and method != "DELETE" else (b"", {})
+        for wanted, where, headers, body in (
+                ((400, "invalid_argument"), at + "?what=1", length, sent), ((406, "not_acceptable"), at, {**length, "Accept": "text/html"}, sent),
+                ((413, "too_large"), at, large, b""), ((414, "target_too_long"), at + "?a=" + "a" * 33_000, length, sent),
+                ((415, "unsupported_media_type"), at, {"Content-Type": "text/plain", "Content-Length": "2"}, b"{}"),
+                ((421, "misdirected"), at, {**length, "Host": "evil.example"}, sent), ((431, "headers_too_large"), at, {**length, "X": "a" * 17_000}, sent),
+                ((403, "cross_origin") if changes else None, at, {**length, "Origin": "https://evil.example"}, sent)):
+            if wanted:
+                found = ask_once(to.port, method, where, headers, body)
+                expect(found == wanted, f"{method} {where[:100]} was answered with {found} and not with {wanted}")
+    for path in openapi.check().document.parts["paths"]:
+        found, _ = to.expect(204, "OPTIONS", filled(path))
+        allowed = {method for at, method in openapi.check().document.operations if at == path}
+        expect({one.strip().lower() for one in found["Allow"].split(",")} - {"head", "options"} == allowed, f"OPTIONS {path}: {found['Allow']}")
+        to.expect(405, "PATCH", filled(path), code="method_not_allowed")
+
+
+def nobody(to, node):
+    """What is asked for does not exist."""
+    for (path, method), operation in openapi.check().document.operations.items():
+        if "404" in operation["responses"] and "requestBody" not in operation:
+            to.expect(404, method.upper(), filled(path), code="not_found")
+
+
+def tasks(to, node):
+    to.expect(201, "POST", "/v1/workflows", SHIPPED)
+    to.expect(404, "POST", "/v1/tasks", {"workflow": "nothing"}, code="not_found")
+    to.expect(201, "POST", "/v1/tasks", {"workflow": "shipped", "id": "t-1", "delay": "1h"})
+    to.expect(409, "POST", "/v1/tasks", {"workflow": "shipped", "id": "t-1", "priority": 1}, code="conflict")
+    to.expect(202, "POST", "/v1/tasks?wait=10ms", {"workflow": "shipped", "id": "t-1", "delay": "1h"})
+    to.expect(409, "GET", "/v1/tasks/t-1/steps/then/input", code="wrong_state")
+    to.expect(404, "GET", "/v1/tasks/t-1/steps/last/input", code="not_found")
+    to.expect(409, "POST", "/v1/tasks/t-1/actions", {"verb": "delete"}, code="wrong_state")
+
+
+def jobs(to, node):
+    acts = "/v1/jobs/yearly/actions"
+    to.expect(404, "POST", acts, {"verb": "pause"}, code="not_found")
+    to.expect(201, "PUT", "/v1/jobs/yearly", YEARLY)
+    found, _ = to.expect(200, "GET", "/v1/jobs/yearly?coming=2")
+    to.expect(304, "GET", "/v1/jobs/yearly?coming=2", headers={"If-None-Match": found["ETag"]})
+    to.expect(200, "PUT", "/v1/jobs/yearly", {**YEARLY, "notes": "changed"})
+    to.expect(412, "POST", acts, {"verb": "pause"}, headers={"If-Match": found["ETag"]}, code="changed")
+    to.expect(200, "POST", acts, {"verb": "run", "overlap": "allow"})
+    to.expect(409, "POST", acts, {"verb": "run", "overlap": "skip"}, code="wrong_state")
+    to.expect(409, "DELETE", "/v1/workflows/shipped", code="wrong_state")
+    to.expect(404, "POST", "/v1/jobs:next", {"schedule": "0 0 30 2 *"}, code="not_found")
+
+
+def operators(to, node):
+    to.expect(409, "POST", "/v1/agents/shipping/actions", {"verb": "breaker_open"}, code="wrong_state")
+    to.expect(409, "POST", "/v1/nodes/single/actions", {"verb": "forget"}, code="wrong_state")
+    _, said = to.expect(200, "POST", "/v1/nodes/nobody/actions", {"verb": "forget"})
+    expect(said["state"] == "unknown", f"{said}")
+
+
+def brake(to, node):
+    to.expect(409, "POST", "/v1/brake:release", code="wrong_state")
+    to.expect(201, "POST", "/v1/workflows", FRAGILE)
+    for number in range(3):
+        to.expect(201, "PUT", f"/v1/tasks/fragile-{number}", {"workflow": "fragile"})
+    wait_until(lambda: to.expect(200, "GET", "/v1/status")[1]["undo_brake"]["held"], 20, "the brake holds a task")
+    _, said = to.expect(200, "POST", "/v1/brake:release", {"reason": "to see"})
+    expect(said["held"] > 0, f"{said}")
+
+
+if __name__ == "__main__":
+    harness.main(run)

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""What the OpenAPI document says, the scenarios have seen: each success status of each operation, and each refusal that a request can bring about. It
+reads what these scenarios have written, and runs after them.
+
+    FAIRLEAD_BIN=build/release/bin/fairlead tests/scenarios/api_seen.py api api_operators api_refusals
+"""
+
+import json
+import sys
+
+import harness
+import openapi
+from harness import expect
+
+# 401 and `forbidden` take an identity, which the API does not ask for yet. The others say that a node is ill or busy.
+NOT_LOOKED_FOR = {401, 408, 429}
+SAFE_NOT_LOOKED_FOR = {403}
+RARE = {
+    ("put_job", 409): "a workflow that was written by a later release",
+    ("show_tree", 409): "a node of the cluster that is away",
+}
+
+
+def wanted(document):
+    for (_, method), operation in document.operations.items():
+        for status in map(int, operation["responses"]):
+            here = (operation["operationId"], status)
+            if status >= 500 or status in NOT_LOOKED_FOR or here in RARE or (method == "get" and status in SAFE_NOT_LOOKED_FOR):
+                continue
+            yield here
+
+
+def run():
+    seen = set()
+    for scenario in sys.argv[1:]:
+        file = openapi.SEEN / f"{scenario}.json"
+        expect(file.exists(), f"there is no {file}: run the scenario {scenario} first")
+        seen |= {tuple(one) for one in json.loads(file.read_text(encoding="utf-8"))}
+    all_of_them = set(wanted(openapi.document()))
+    missing = sorted(all_of_them - seen)
+    expect(not missing, f"{len(missing)} of {len(all_of_them)} statuses of the OpenAPI document were never seen: "
+           + ", ".join(f"{operation} {status}" for operation, status in missing))
+    done = sorted(one for one in RARE if one in seen)
+    expect(not done, f"these are not rare: {done}")
+    print(f"ok  {len(all_of_them)} statuses of {len({one[0] for one in all_of_them})} operations were seen", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    harness.main(run)
