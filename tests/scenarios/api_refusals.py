@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the API refuses, path by path: each operation of the OpenAPI document gets each request that every path refuses. Then the statuses that the
-other scenarios of the API do not come by.
+"""What the API refuses, path by path: each operation of the OpenAPI document gets each request that every path refuses. Then the statuses
+that the other scenarios of the API do not come by.
 
     FAIRLEAD_BIN=build/release/bin/fairlead tests/scenarios/api_refusals.py
 """
@@ -17,7 +17,8 @@ from place import place
 JSON = {"Content-Type": "application/json"}
 SHIPPED = {"workflow": "shipped", "steps": {"only": {"agent": "shipping", "call": "dispatch", "attempts": 1},
                                             "then": {"needs": "only", "agent": "shipping", "call": "dispatch"}}}
-FRAGILE = {"workflow": "fragile", "on_failure": "undo", "steps": {"only": {"agent": "inventory", "call": "reserve", "attempts": 1, "undo": "none"}}}
+FRAGILE = {"workflow": "fragile", "on_failure": "undo",
+           "steps": {"only": {"agent": "inventory", "call": "reserve", "attempts": 1, "undo": "none"}}}
 YEARLY = {"job": "yearly", "schedule": "0 0 1 1 *", "workflow": "shipped", "overlap": "skip"}
 PARTS = {"{id}": "nobody", "{step}": "first", "{number}": "999999", "{node}": "nobody", "{code}": "nothing", "{name}": "nobody"}
 
@@ -66,18 +67,22 @@ def at_the_door(to, node):
         changes = method not in ("GET", "HEAD")
         sent, length = (b"{}", {**JSON, "Content-Length": "2"}) if changes and method != "DELETE" else (b"", {})
         for wanted, where, headers, body in (
-                ((400, "invalid_argument"), at + "?what=1", length, sent), ((406, "not_acceptable"), at, {**length, "Accept": "text/html"}, sent),
-                ((413, "too_large"), at, large, b""), ((414, "target_too_long"), at + "?a=" + "a" * 33_000, length, sent),
+                ((400, "invalid_argument"), at + "?what=1", length, sent),
+                ((403, "cross_origin") if changes else None, at, {**length, "Origin": "https://evil.example"}, sent),
+                ((406, "not_acceptable"), at, {**length, "Accept": "text/html"}, sent),
+                ((413, "too_large"), at, large, b""),
+                ((414, "target_too_long"), at + "?a=" + "a" * 33_000, length, sent),
                 ((415, "unsupported_media_type"), at, {"Content-Type": "text/plain", "Content-Length": "2"}, b"{}"),
-                ((421, "misdirected"), at, {**length, "Host": "evil.example"}, sent), ((431, "headers_too_large"), at, {**length, "X": "a" * 17_000}, sent),
-                ((403, "cross_origin") if changes else None, at, {**length, "Origin": "https://evil.example"}, sent)):
+                ((421, "misdirected"), at, {**length, "Host": "evil.example"}, sent),
+                ((431, "headers_too_large"), at, {**length, "X": "a" * 17_000}, sent)):
             if wanted:
                 found = ask_once(to.port, method, where, headers, body)
                 expect(found == wanted, f"{method} {where[:100]} was answered with {found} and not with {wanted}")
     for path in openapi.check().document.parts["paths"]:
         found, _ = to.expect(204, "OPTIONS", filled(path))
         allowed = {method for at, method in openapi.check().document.operations if at == path}
-        expect({one.strip().lower() for one in found["Allow"].split(",")} - {"head", "options"} == allowed, f"OPTIONS {path}: {found['Allow']}")
+        named = {one.strip().lower() for one in found["Allow"].split(",")} - {"head", "options"}
+        expect(named == allowed, f"OPTIONS {path}: {found['Allow']}")
         to.expect(405, "PATCH", filled(path), code="method_not_allowed")
 
 
@@ -102,6 +107,7 @@ def tasks(to, node):
 def jobs(to, node):
     acts = "/v1/jobs/yearly/actions"
     to.expect(404, "POST", acts, {"verb": "pause"}, code="not_found")
+    to.expect(404, "PUT", "/v1/jobs/yearly", {**YEARLY, "workflow": "nothing"}, code="not_found")
     to.expect(201, "PUT", "/v1/jobs/yearly", YEARLY)
     found, _ = to.expect(200, "GET", "/v1/jobs/yearly?coming=2")
     to.expect(304, "GET", "/v1/jobs/yearly?coming=2", headers={"If-None-Match": found["ETag"]})

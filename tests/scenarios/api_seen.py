@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the OpenAPI document says, the scenarios have seen: each success status of each operation, and each refusal that a request can bring about. It
-reads what these scenarios have written, and runs after them.
+"""What the OpenAPI document says, the scenarios have seen: each success status of each operation, and each refusal that a request can bring
+about. It reads what these scenarios have written, and runs after them.
 
     FAIRLEAD_BIN=build/release/bin/fairlead tests/scenarios/api_seen.py api api_operators api_refusals
 """

@@ -1,5 +1,6 @@
-"""Holds the answers of the API against its OpenAPI document, which app/api/openapi/join.py joins from its pieces. The checker finds the operation by
-its path, validates bodies, headers and events by the schemas of the document, and remembers which statuses of which operations it has seen."""
+"""Holds the answers of the API against its OpenAPI document, which app/api/openapi/join.py joins from its pieces. The checker finds the
+operation by its path, validates bodies, headers and events by the schemas of the document, and remembers which statuses of which operations
+it has seen."""
 
 import importlib.util
 import json
@@ -103,7 +104,7 @@ class checker:
         what = f"{method} {path}: {status}"
         template = self.document.template_of(path)
         wanted = "get" if method == "HEAD" else method.lower()
-        operation = self.document.operations.get((template, wanted))
+        operation = self.document.operations.get((template, wanted)) if method.isupper() else None
         if operation is None:
             return self.judge_other(what, method, template, status, headers, body)
         answer = operation["responses"].get(str(status))

@@ -5,9 +5,10 @@
     join.py --release 0.1.0 --json OUT      writes it with this release in info.version
     join.py --release 0.1.0 --cpp OUT       writes a C++ source whose function openapi_json() returns it
 
-It refuses a name that two pieces have, a $ref that leads nowhere, a component that nothing refers to, an operationId that is given twice. What holds
-for all is written once in the pieces, and everywhere in the document: `every_operation` has answers of every operation, `every_answer` headers of
-every answer. An object of a schema has all of its `properties` (but those of `x-optional`), and no others, where it does not say anything else.
+It refuses a name that two pieces have, a $ref that leads nowhere, a component that nothing refers to, an operationId that is given twice.
+What holds for all is written once in the pieces, and everywhere in the document: `every_operation` has answers of every operation,
+`every_answer` headers of every answer. An object of a schema has all of its `properties` (but those of `x-optional`), and no others, where
+it does not say anything else.
 """
 
 import argparse
