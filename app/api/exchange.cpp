@@ -202,6 +202,8 @@ void exchange::begin_stream(std::string first) {
   // A proxy that gathers what it passes on would hold events back.
   head.more = {{"X-Accel-Buffering", "no"}};
   head.farewell = "event: bye\ndata: {\"reason\":\"This node is ending.\"}\n\n";
+  // The library ends the answer to HEAD like a stream, with a chunk. The client would take that for the beginning of the next answer.
+  if (what_.head.method == "HEAD") return (*to_)(std::move(head));
   to_->begin(std::move(head));
   send(std::move(first));
 }

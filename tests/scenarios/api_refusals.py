@@ -9,6 +9,7 @@ import http.client
 import json
 
 import harness
+import hostile_http
 import openapi
 from api import api
 from harness import expect, wait_until
@@ -30,7 +31,7 @@ def run():
         here = place(box, "node", api__listen=f"127.0.0.1:{port}", undo_brake__at_least=1, agents__shipping__breaker="off")
         here.node.start()
         to = api(port)
-        for part in (at_the_door, nobody, tasks, jobs, operators, brake):
+        for part in (at_the_door, nobody, tasks, heads, jobs, operators, brake):
             part(to, here.node)
             print(f"ok  {part.__name__}", flush=True)
         code, _ = here.node.end()
@@ -102,6 +103,17 @@ def tasks(to, node):
     to.expect(409, "GET", "/v1/tasks/t-1/steps/then/input", code="wrong_state")
     to.expect(404, "GET", "/v1/tasks/t-1/steps/last/input", code="not_found")
     to.expect(409, "POST", "/v1/tasks/t-1/actions", {"verb": "delete"}, code="wrong_state")
+
+
+def heads(to, node):
+    """An answer to HEAD has no body: what comes behind its head is the next answer."""
+    following = b"GET /v1/version HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    for path, method in openapi.check().document.operations:
+        if method == "get":
+            at = filled(path.replace("{id}", "t-1"))
+            answer = hostile_http.exchange(to.port, f"HEAD {at} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() + following)
+            head, _, rest = answer.partition(b"\r\n\r\n")
+            expect(head.startswith(b"HTTP/1.1 ") and rest.startswith(b"HTTP/1.1 200"), f"HEAD {at}: behind the head is {rest[:100]}")
 
 
 def jobs(to, node):
