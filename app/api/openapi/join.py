@@ -98,7 +98,7 @@ def write_out(document):
                 answer["headers"] = {**headers, **answer.get("headers", {})}
     for answer in document["components"]["responses"].values():
         answer["headers"] = {**headers, **answer.get("headers", {})}
-    for schema in document["components"]["schemas"].values():
+    for schema in document["components"].get("schemas", {}).values():
         close_objects(schema)
 
 
