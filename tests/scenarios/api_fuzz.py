@@ -90,10 +90,8 @@ class fuzzer(dice):
         if "requestBody" in operation:
             known, body = self.body_of(operation["requestBody"]["content"]["application/json"]["schema"])
             headers["Content-Type"] = "application/json"
-            if "application/yaml" in operation["requestBody"]["content"]:
-                known = None  # YAML takes a number for a text
-                if rng.random() < 0.3:
-                    headers["Content-Type"] = "application/yaml"
+            if "application/yaml" in operation["requestBody"]["content"] and rng.random() < 0.3:
+                headers["Content-Type"] = "application/yaml"
         target = self.path_of(path, body) + query
         if rng.random() < 0.05:
             method = rng.choice(METHODS)
