@@ -15,6 +15,7 @@ import subprocess
 import time
 
 import harness
+import openapi
 from harness import expect, fairlead, wait_until
 from place import deploy, place
 
@@ -25,7 +26,7 @@ EVERYBODY = set(ROLES)
 LOOKS = {"viewer", "operator", "admin", "deploy"}
 SEES = {"viewer", "client", "operator", "admin"}
 ALLOWED = {
-    ("GET", "/v1/version"): EVERYBODY, ("GET", "/v1/problems/not_found"): EVERYBODY, ("GET", "/v1/me"): EVERYBODY,
+    ("GET", "/v1/version"): EVERYBODY, ("GET", "/v1/openapi.json"): EVERYBODY, ("GET", "/v1/problems/not_found"): EVERYBODY, ("GET", "/v1/me"): EVERYBODY,
     ("GET", "/v1/tasks"): SEES, ("POST", "/v1/tasks"): {"client", "admin"}, ("POST", "/v1/tasks:batch"): {"client", "admin"},
     ("POST", "/v1/tasks:states"): SEES, ("GET", "/v1/tasks/anna-1"): SEES, ("PUT", "/v1/tasks/anna-1"): {"client", "admin"},
     ("GET", "/v1/tasks/anna-1/history"): SEES, ("GET", "/v1/tasks/anna-1/events"): SEES,
@@ -68,7 +69,9 @@ def ask(to, method, path, token=None, body=None, headers=None):
     stream = answer.getheader("Content-Type", "").startswith("text/event-stream")
     text = b"" if stream else answer.read()
     connection.close()
-    return answer.status, json.loads(text) if text else None, dict(answer.getheaders())
+    said, found = json.loads(text) if text else None, dict(answer.getheaders())
+    openapi.judge(method, path, answer.status, found, said, body)
+    return answer.status, said, found
 
 
 def refused(to, code, method, path, token=None, **more):
@@ -387,7 +390,8 @@ def run():
         for part in (tls, unix, bad_start):
             part(box)
             print(f"ok  {part.__name__}", flush=True)
-        return 0
+    openapi.check("api_access").write()
+    return 0
 
 
 if __name__ == "__main__":

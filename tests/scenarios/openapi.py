@@ -21,7 +21,7 @@ except ImportError:
 SEEN = harness.BINARY.parent.parent / "scenarios" / "api_seen"
 METHODS = ("get", "put", "post", "delete", "patch")
 # Answers to methods and paths that the document does not have; the door refuses them before it looks at the path.
-OF_ANY_REQUEST = {400, 403, 405, 406, 413, 414, 415, 421, 429, 431, 501, 503}
+OF_ANY_REQUEST = {400, 401, 403, 405, 406, 413, 414, 415, 421, 429, 431, 501, 503}
 
 formats = jsonschema.FormatChecker(())
 

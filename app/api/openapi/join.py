@@ -146,7 +146,9 @@ def resolve(document, reference):
 
 
 def check(document):
-    used, waiting = set(), list(references(document["paths"]))
+    # `security` names its schemes without a $ref.
+    used = {f"#/components/securitySchemes/{name}" for one in document.get("security", []) for name in one}
+    waiting = list(references(document["paths"]))
     while waiting:
         one = waiting.pop()
         if one in used:
