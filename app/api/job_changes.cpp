@@ -105,7 +105,7 @@ void apply_jobs(exchange_ptr x) {
 }
 
 void delete_job(exchange_ptr x) {
-  if (x->refuse_rest()) return;
+  if (x->refuse_rest() || !x->read_body({})) return;
   v1::JobAction action;
   action.set_verb(v1::JOB_VERB_DELETE);
   operate(x, std::move(action));

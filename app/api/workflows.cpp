@@ -54,7 +54,7 @@ void deploy_workflow(exchange_ptr x) { deploy(x, false); }
 void check_workflow(exchange_ptr x) { deploy(x, true); }
 
 void delete_workflow(exchange_ptr x) {
-  if (x->refuse_rest()) return;
+  if (x->refuse_rest() || !x->read_body({})) return;
   v1::WorkflowDeleteRequest request;
   request.set_name(x->part(0));
   request.set_who(x->who());

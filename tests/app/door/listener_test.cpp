@@ -61,7 +61,7 @@ class listener_test : public ::testing::Test {
  protected:
   listener_test() {
     auto made = listener::start(
-        *listen_on({"127.0.0.1", 0}), {},
+        std::move(listen_on({"127.0.0.1", 0}).value()), {},
         [this](request what, std::shared_ptr<answerer> to) {
           const std::lock_guard lock{guard_};
           asked_.emplace_back(std::move(what), std::move(to));
