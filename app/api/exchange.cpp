@@ -183,6 +183,7 @@ void exchange::say(unsigned status, std::string json, door::headers more) {
 }
 
 void exchange::answer_with(door::answer what, const std::string& code) {
+  if (std::exchange(is_answered_, true)) return;
   if (!noted_) return (*to_)(std::move(what));
   noted_->status = what.status;
   noted_->code = code;

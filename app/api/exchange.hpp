@@ -98,7 +98,8 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void refuse(door::problem why);
   /// The parameter, or the field of the body.
   void refuse_at(const std::string& pointer, const error& why);
-  bool is_over() const { return to_->is_over(); }
+  /// The answer may still wait for the audit.
+  bool is_over() const { return is_answered_ || to_->is_over(); }
   /// The only result of a reply about one thing; null: it is an error, or missing, and becomes the client's answer.
   template <class Reply>
   auto only_result(const Reply& reply) -> decltype(&reply.results(0)) {
@@ -151,6 +152,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   caf::event_based_actor* self_ = nullptr;
   std::multimap<std::string, std::string> query_;
   std::optional<audit_entry> noted_;
+  bool is_answered_ = false;
 };
 
 }  // namespace fairlead::app::api

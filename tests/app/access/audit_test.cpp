@@ -116,7 +116,7 @@ TEST_F(audit_test, removes_its_oldest_days_but_never_the_last) {
   const auto left = whos(100);
   ASSERT_FALSE(left.empty());
   EXPECT_EQ(left.front(), "d5");
-  EXPECT_EQ(left.back(), "d3") << "what was there when the last day began had too much";
+  EXPECT_EQ(left.back(), "d4") << "when the last day began, two days had too much";
   open(1);
   EXPECT_TRUE(note("later", noon_ms + 5 * day_ms));
   EXPECT_EQ(whos(100).size(), 6U);

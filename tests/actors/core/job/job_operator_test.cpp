@@ -92,7 +92,9 @@ TEST(JobOperator, AJobRemembersTheTokensOfItsLatestRunsAlsoWhenTheirLaunchesAreG
     EXPECT_NE(job.operate("10:03:00.5", action).find("answer: started"), std::string::npos);
   }
   ASSERT_EQ(job.record.runs_size(), 32);
+  job.decided(launch_ended{job.record.runs(31).nominal_unix_ms(), v1::TASK_STATE_COMPLETED});
   job.rows.all.erase(job.record.runs(31).nominal_unix_ms());
+  job.record.set_kept_launches(39);
   EXPECT_EQ(job.operate("10:04", action), "answer: was launched, and its record is not kept any more\n");
   EXPECT_EQ(job.record.launched(), 40U);
 }
