@@ -240,8 +240,7 @@ def check_command_in_block(page, line):
 # ---- the node file ----
 
 # Values for keys whose row in the table gives no default that could be written into a file. By key, else by type.
-VALUES = {"node.name": "n", "shards.replicas": "[l, m, n]", "node.peers": "[127.0.0.1:7200]", "http.listen": "127.0.0.1:7180", "api.listen": "127.0.0.1:7190", "api.socket": "api.sock", "api.hosts": "[node.example]",
-          "api.tls": "{ certificate: tls.pem, key: tls.pem }", "access.tokens_file": "tokens.yaml", "access.users": "{ root: [admin] }", "roles": "[shard, agent]", "store.path": "store", "log.file": "node.log", "agents.http.kind": "http",
+VALUES = {"node.name": "n", "shards.replicas": "[l, m, n]", "node.peers": "[127.0.0.1:7200]", "http.listen": "127.0.0.1:7180", "api.listen": "127.0.0.1:7190", "api.socket": "api.sock", "api.hosts": "[node.example]", "api.tls": "{ certificate: tls.pem, key: tls.pem }", "access.tokens_file": "tokens.yaml", "access.users": "{ root: [admin] }", "roles": "[shard, agent]", "store.path": "store", "log.file": "node.log", "agents.http.kind": "http",
           "agents.http.base_url": "http://127.0.0.1:1", "agents.http.headers": "{ X-Team: a }", "calls.path": "/a", "calls.url": "http://127.0.0.1:1/b",
           "calls.headers": "{ X-Call: a }", "agents.http.allow_hosts": "[127.0.0.1]", "agents.http.proxy": "http://127.0.0.1:2",
           "agents.http.no_proxy": "[localhost]", "agents.http.tls.ca_file": "tls.pem", "agents.http.tls.client_certificate": "tls.pem",

@@ -14,6 +14,7 @@ const std::vector<right_word>& right_words() {
       {right::act, "act", "act on tasks, jobs, alerts and agents"},
       {right::deploy, "deploy", "change and delete workflows and jobs"},
       {right::administer, "administer", "act on nodes"},
+      {right::webhooks, "webhooks", "have status events sent to a URL"},
   };
   return all;
 }
@@ -32,6 +33,7 @@ const std::vector<role>& roles() {
       {"admin", right_set::all()},
       {"payloads", {right::payloads}},
       {"deploy", {right::look, right::deploy}},
+      {"webhooks", {right::webhooks}},
   };
   return all;
 }

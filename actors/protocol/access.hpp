@@ -19,6 +19,7 @@ enum class right : std::uint32_t {
   act = 1U << 5,         // on tasks, jobs, alerts, agents and the brake, as operators do
   deploy = 1U << 6,      // workflows and jobs: create, change and delete
   administer = 1U << 7,  // nodes and shards
+  webhooks = 1U << 8,    // have the node send status events to a URL of its choice
 };
 
 class right_set {
@@ -28,8 +29,8 @@ class right_set {
     for (const auto one : all) bits_ |= static_cast<std::uint32_t>(one);
   }
   static constexpr right_set all() {
-    return {right::look,   right::see_own_tasks, right::see_tasks, right::payloads,
-            right::submit, right::act,           right::deploy,    right::administer};
+    return {right::look, right::see_own_tasks, right::see_tasks,  right::payloads, right::submit,
+            right::act,  right::deploy,        right::administer, right::webhooks};
   }
   constexpr bool has(right one) const { return (bits_ & static_cast<std::uint32_t>(one)) != 0; }
   constexpr void add(right_set more) { bits_ |= more.bits_; }

@@ -135,7 +135,6 @@ right right_for(const Request&) {
   return row_of<Request>::needs;
 }
 inline right right_for(const v1::DeployRequest& what) { return what.check_only() ? right::look : right::deploy; }
-inline right right_for(const v1::JobApplyRequest& what) { return what.check_only() ? right::look : right::deploy; }
 inline right right_for(const v1::JobOperateRequest& what) {
   return what.action().verb() == v1::JOB_VERB_DELETE ? right::deploy : right::act;
 }

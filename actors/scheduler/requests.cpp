@@ -369,6 +369,7 @@ std::string hash_of(v1::OperatorAction action) {
   if (action.token().empty()) return {};
   action.clear_token();
   action.clear_if_sequence();
+  action.clear_who();
   return store::content_hash(action.SerializeAsString());
 }
 

@@ -27,13 +27,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view suffix = ".jsonl";
-constexpr std::size_t day_letters = 10;  // 2026-11-24
+constexpr std::size_t day_letters = 10;   // 2026-11-24
+constexpr std::size_t part_letters = 14;  // 2026-11-24-000
+constexpr int most_parts_a_day = 1'000;
+constexpr std::uint64_t parts_at_least = 8;  // of `most_bytes`: so much goes at once
 constexpr std::chrono::seconds try_again_after{1};
 constexpr std::size_t block_bytes = 64 * 1024;  // an entry is far shorter
 constexpr std::size_t most_looked_at = 20'000;
 
 struct file_place {
-  std::string day;
+  std::string part;
   std::uint64_t end = ~std::uint64_t{0};  // entries before this byte
 };
 
@@ -43,9 +46,14 @@ error disk_error(const std::string& what, int code) {
 
 std::string day_of(std::int64_t unix_ms) { return format_utc(unix_ms).substr(0, day_letters); }
 
-bool is_day(const std::string& name) {
-  return name.size() == day_letters && name[4] == '-' && name[7] == '-' &&
-         std::count_if(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }) == 8;
+bool is_part(const std::string& name) {
+  return name.size() == part_letters && name[4] == '-' && name[7] == '-' && name[10] == '-' &&
+         std::count_if(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }) == 11;
+}
+
+std::string part_of(const std::string& day, int number) {
+  const auto digits = std::to_string(number);
+  return day + "-" + std::string(3 - digits.size(), '0') + digits;
 }
 
 }  // namespace
@@ -115,50 +123,65 @@ status audit_log::write(const std::vector<waiting>& all) {
   return nothing{};
 }
 
+std::string audit_log::path_of(const std::string& part) const { return folder_ + "/" + part + std::string{suffix}; }
+
 status audit_log::append(const std::string& day, const std::string& text) {
-  if (fd_ < 0 || day_ != day)
-    if (auto opened = open_day(day); !opened.ok()) return opened;
+  // Whoever collects the files may have moved this one away.
+  struct stat open_one {};
+  struct stat named {};
+  const bool is_there = fd_ >= 0 && ::fstat(fd_, &open_one) == 0 && ::stat(path_of(part_).c_str(), &named) == 0 &&
+                        open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev;
+  if (!is_there || !part_.starts_with(day) || bytes_ >= most_bytes_ / parts_at_least)
+    if (auto opened = open_part(day); !opened.ok()) return opened;
   if (!write_all(fd_, text) || ::fdatasync(fd_) != 0) return disk_error("cannot write to the audit in " + folder_, errno);
+  bytes_ += text.size();
   return nothing{};
 }
 
-status audit_log::open_day(const std::string& day) {
+status audit_log::open_part(const std::string& day) {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  remove_oldest();
-  const auto path = folder_ + "/" + day + std::string{suffix};
+  struct stat found {};
+  part_ = part_of(day, 0);
+  for (const auto& one : parts())
+    if (one.starts_with(day)) part_ = one;
+  const auto number = std::stoi(part_.substr(day_letters + 1));
+  const bool is_full =
+      ::stat(path_of(part_).c_str(), &found) == 0 && static_cast<std::uint64_t>(found.st_size) >= most_bytes_ / parts_at_least;
+  if (is_full && number + 1 < most_parts_a_day) part_ = part_of(day, number + 1);
+  const auto path = path_of(part_);
   fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
   if (fd_ < 0) return disk_error("cannot open " + path, errno);
-  day_ = day;
-  struct stat found {};
+  remove_oldest();
   char last = '\n';
   if (::fstat(fd_, &found) != 0) return disk_error("cannot look at " + path, errno);
-  if (found.st_size == 0) return store::sync_directory(folder_);
+  bytes_ = static_cast<std::uint64_t>(found.st_size);
+  if (bytes_ == 0) return store::sync_directory(folder_);
   // A process that was killed may have left half a line. It stays alone.
   if (::pread(fd_, &last, 1, found.st_size - 1) == 1 && last != '\n' && !write_all(fd_, "\n"))
     return disk_error("cannot write to " + path, errno);
   return nothing{};
 }
 
-std::vector<std::string> audit_log::days() const {
+std::vector<std::string> audit_log::parts() const {
   std::vector<std::string> out;
   std::error_code failed;
   for (fs::directory_iterator it{folder_, failed}, end; !failed && it != end; it.increment(failed))
-    if (it->path().extension() == suffix && is_day(it->path().stem().string())) out.push_back(it->path().stem().string());
+    if (it->path().extension() == suffix && is_part(it->path().stem().string())) out.push_back(it->path().stem().string());
   std::sort(out.begin(), out.end());
   return out;
 }
 
 namespace {
 
-/// `2026-11-24:4711`
+/// `2026-11-24-000:4711`
 std::optional<file_place> place_of(const std::string& cursor) {
   file_place out;
-  if (cursor.size() <= day_letters + 1 || cursor[day_letters] != ':') return std::nullopt;
-  out.day = cursor.substr(0, day_letters);
-  const auto* const first = cursor.data() + day_letters + 1;
+  if (cursor.size() <= part_letters + 1 || cursor[part_letters] != ':') return std::nullopt;
+  out.part = cursor.substr(0, part_letters);
+  const auto* const first = cursor.data() + part_letters + 1;
   const auto* const last = cursor.data() + cursor.size();
   const auto read = std::from_chars(first, last, out.end);
-  return is_day(out.day) && read.ec == std::errc{} && read.ptr == last ? std::optional{out} : std::nullopt;
+  return is_part(out.part) && read.ec == std::errc{} && read.ptr == last ? std::optional{out} : std::nullopt;
 }
 
 /// Calls `take(line, where)` for each line before `end`, the last one first, until it gives false.
@@ -195,7 +218,7 @@ status each_line_back(const std::string& path, std::uint64_t end,
 
 result<audit_page> audit_log::read(const std::string& cursor, std::size_t most,
                                    const std::function<bool(std::string_view entry)>& wanted) const {
-  file_place at{"9999-99-99"};
+  file_place at{"9999-99-99-999"};
   if (!cursor.empty()) {
     const auto known = place_of(cursor);
     if (!known) return invalid("The cursor is not one of this list.", "Use `next` of the page before as it is.");
@@ -203,17 +226,17 @@ result<audit_page> audit_log::read(const std::string& cursor, std::size_t most,
   }
   audit_page out;
   std::size_t looked_at = 0;
-  auto all = days();
-  for (auto day = all.rbegin(); day != all.rend() && out.cursor.empty(); ++day) {
-    if (*day > at.day) continue;
-    const auto done = each_line_back(folder_ + "/" + *day + std::string{suffix}, *day == at.day ? at.end : ~std::uint64_t{0},
-                                     [&](std::string_view line, std::uint64_t where) {
-                                       // Half of a line is left by a process that was killed.
-                                       if (core::check_json(line).ok() && wanted(line)) out.entries.emplace_back(line);
-                                       if (out.entries.size() < most && ++looked_at < most_looked_at) return true;
-                                       out.cursor = *day + ":" + std::to_string(where);
-                                       return false;
-                                     });
+  const auto all = parts();
+  for (auto part = all.rbegin(); part != all.rend() && out.cursor.empty(); ++part) {
+    if (*part > at.part) continue;
+    const auto done =
+        each_line_back(path_of(*part), *part == at.part ? at.end : ~std::uint64_t{0}, [&](std::string_view line, std::uint64_t where) {
+          // Half of a line is left by a process that was killed.
+          if (core::check_json(line).ok() && wanted(line)) out.entries.emplace_back(line);
+          if (out.entries.size() < most && ++looked_at < most_looked_at) return true;
+          out.cursor = *part + ":" + std::to_string(where);
+          return false;
+        });
     if (!done.ok()) return done.failure();
   }
   return out;
@@ -221,18 +244,19 @@ result<audit_page> audit_log::read(const std::string& cursor, std::size_t most,
 
 /// By size, never by age: a clock that is ahead must not remove what somebody did.
 void audit_log::remove_oldest() const {
-  const auto all = days();
+  const auto all = parts();
   std::vector<std::uint64_t> sizes;
   std::uint64_t bytes = 0;
-  for (const auto& day : all) {
+  for (const auto& part : all) {
     std::error_code failed;
-    const auto size = fs::file_size(folder_ + "/" + day + std::string{suffix}, failed);
+    const auto size = fs::file_size(path_of(part), failed);
     sizes.push_back(failed ? 0 : size);
     bytes += sizes.back();
   }
-  for (std::size_t i = 0; i + 1 < all.size() && bytes > most_bytes_; ++i) {
+  for (std::size_t i = 0; i < all.size() && bytes > most_bytes_; ++i) {
+    if (all[i] == part_) continue;
     std::error_code failed;
-    fs::remove(folder_ + "/" + all[i] + std::string{suffix}, failed);
+    fs::remove(path_of(all[i]), failed);
     bytes -= sizes[i];
   }
 }

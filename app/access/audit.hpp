@@ -1,6 +1,6 @@
 #pragma once
-// Who did what over the API, and what was refused: lines of JSON in files of the node, one a day (UTC), `YYYY-MM-DD.jsonl`. An entry is on the disk
-// before the client has its answer.
+// Who did what over the API, and what was refused: lines of JSON in files of the node, `YYYY-MM-DD-NNN.jsonl`: the day (UTC), and a number that
+// rises when the file before has become large. An entry is on the disk before the client has its answer.
 
 #include <atomic>
 #include <condition_variable>
@@ -41,7 +41,7 @@ struct audit_page {
 /// Thread-safe.
 class audit_log {
  public:
-  /// Makes the folder if it is missing. Errors: disk. `most_bytes`: of all files; the oldest ones are removed, never that of the day.
+  /// Makes the folder if it is missing. Errors: disk. `most_bytes`: of all files, about; the oldest ones are removed.
   static result<std::unique_ptr<audit_log>> open(std::string folder, std::uint64_t most_bytes, const clock& time,
                                                  std::function<void(const std::string& sentence)> warn);
   audit_log(const audit_log&) = delete;
@@ -71,16 +71,20 @@ class audit_log {
   /// All in one write and one sync for each day.
   status write(const std::vector<waiting>& all);
   status append(const std::string& day, const std::string& text);
-  status open_day(const std::string& day);
+  status open_part(const std::string& day);
   void remove_oldest() const;
-  std::vector<std::string> days() const;
+  /// The names of the files without their suffix, in order.
+  std::vector<std::string> parts() const;
+  std::string path_of(const std::string& part) const;
 
   const std::string folder_;
   const std::uint64_t most_bytes_;
   const clock& time_;
   const std::function<void(const std::string&)> warn_;
-  std::string day_;  // of fd_; only for the thread
+  // Only for the thread.
+  std::string part_;  // of fd_
   int fd_ = -1;
+  std::uint64_t bytes_ = 0;  // in it
   std::atomic<bool> sound_ = true;
   std::mutex guard_;
   std::vector<waiting> waiting_;

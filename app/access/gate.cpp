@@ -14,8 +14,8 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::size_t most_addresses = 10'000;  // of which wrong tokens are counted
-constexpr int most_wrong_a_minute = 10;
+constexpr std::size_t most_addresses = 10'000;  // of which refusals are counted
+constexpr int most_refused_a_minute = 100;
 constexpr const char* send_token = "Send the header Authorization: Bearer TOKEN. fairlead token create makes a token.";
 
 std::string name_of(std::uint32_t uid) {
@@ -36,10 +36,6 @@ std::optional<std::string_view> bearer(std::string_view header) {
   return first == std::string_view::npos ? std::string_view{} : header.substr(first);
 }
 
-door::problem unknown(const std::string& sentence, const std::string& remedy) {
-  return {"unauthenticated", sentence, remedy, {}, {{"WWW-Authenticate", "Bearer realm=\"fairlead\""}}, false};
-}
-
 }  // namespace
 
 right_set rights_of(const std::vector<std::string>& words) {
@@ -48,6 +44,9 @@ right_set rights_of(const std::vector<std::string>& words) {
     if (const auto* const known = find_role(word)) out.add(known->rights);
   return out;
 }
+
+gate::gate(access_config config, warn on_trouble)
+    : config_(std::move(config)), own_uid_(::geteuid()), own_name_(name_of(own_uid_)), warn_(std::move(on_trouble)) {}
 
 result<std::unique_ptr<gate>> gate::open(access_config config, warn on_trouble) {
   std::unique_ptr<gate> out{new gate{std::move(config), std::move(on_trouble)}};
@@ -87,29 +86,41 @@ std::variant<principal, door::problem> gate::admit(std::optional<std::string_vie
   const bool asks_for_tokens = !config_.tokens_file.empty();
   if (authorization && asks_for_tokens) {
     const auto text = bearer(*authorization);
-    if (!text) return unknown("The header Authorization has another scheme than Bearer.", send_token);
-    return admit_token(*text, from, now);
+    if (!text) return refuse("The header Authorization has another scheme than Bearer.", send_token, from, now);
+    auto found = find_token(*text, now);
+    if (auto* const who = std::get_if<principal>(&found)) return std::move(*who);
+    return refuse(std::get<std::string>(found), "Ask for another one: fairlead token create.", from, now);
   }
-  if (from.uid) return admit_user(*from.uid);
-  if (asks_for_tokens) return unknown("The request has no token.", send_token);
+  if (from.uid) {
+    if (auto who = find_user(*from.uid)) return std::move(*who);
+    auto why = refuse("The user with the uid " + std::to_string(*from.uid) + " may not use the API of this node.",
+                      "Add the user to access.users in the node file, or send a token.", from, now);
+    if (why.code == "unauthenticated") why.code = "forbidden";
+    return why;
+  }
+  if (asks_for_tokens) return refuse("The request has no token.", send_token, from, now);
   return principal{"loopback", "loopback", {"admin"}, right_set::all(), 0};
 }
 
-std::variant<principal, door::problem> gate::admit_user(std::uint32_t uid) const {
-  if (uid == 0 || uid == ::geteuid()) return principal{"user", name_of(uid), {"admin"}, right_set::all(), 0};
-  for (const auto& one : config_.users)
-    if (one.uid == uid) return principal{"user", one.name, one.roles, rights_of(one.roles), 0};
-  return door::problem{"forbidden",
-                       "The user " + name_of(uid) + " may not use the API of this node.",
-                       "Add the user to access.users in the node file, or send a token.",
-                       {},
-                       {},
-                       false};
+bool gate::knows(std::optional<std::string_view> authorization, const door::peer& from, moment now) const {
+  const bool asks_for_tokens = !config_.tokens_file.empty();
+  if (!authorization || !asks_for_tokens) return from.uid ? find_user(*from.uid).has_value() : !asks_for_tokens;
+  const auto text = bearer(*authorization);
+  return text && std::holds_alternative<principal>(find_token(*text, now));
 }
 
-std::variant<principal, door::problem> gate::admit_token(std::string_view text, const door::peer& from, moment now) {
+std::optional<principal> gate::find_user(std::uint32_t uid) const {
+  if (uid == 0) return principal{"user", "root", {"admin"}, right_set::all(), 0};
+  if (uid == own_uid_) return principal{"user", own_name_, {"admin"}, right_set::all(), 0};
+  for (const auto& one : config_.users)
+    if (one.uid == uid) return principal{"user", one.name, one.roles, rights_of(one.roles), 0};
+  return std::nullopt;
+}
+
+/// The sentence of a refusal is for whoever has the token.
+std::variant<principal, std::string> gate::find_token(std::string_view text, moment now) const {
   const auto id = id_of_token(text);
-  if (!id) return refuse_token("This is no token: it is cut off, or a character is wrong.", "Copy the token as a whole.", from, now);
+  if (!id) return "This is no token: it is cut off, or a character is wrong.";
   std::shared_ptr<const known_tokens> tokens;
   {
     const std::lock_guard lock{guard_};
@@ -117,29 +128,31 @@ std::variant<principal, door::problem> gate::admit_token(std::string_view text, 
   }
   const auto found = tokens->find(*id);
   // Whether the id is known is not said.
-  if (found == tokens->end() || !same_hash(found->second.hash, token_hash(text)))
-    return refuse_token("The token is not known here.", "Ask for another one: fairlead token create.", from, now);
+  if (found == tokens->end() || !same_hash(found->second.hash, token_hash(text))) return "The token is not known here.";
   const auto& one = found->second;
-  if (one.revoked_unix_ms != 0)
-    return refuse_token("The token " + *id + " was revoked.", "Ask for another one: fairlead token create.", from, now);
+  if (one.revoked_unix_ms != 0) return "The token " + *id + " was revoked.";
   if (one.who.expires_unix_ms != 0 && one.who.expires_unix_ms <= to_unix_ms(now))
-    return refuse_token("The token " + *id + " has expired at " + format_utc(one.who.expires_unix_ms) + ".",
-                        "Ask for another one: fairlead token create.", from, now);
+    return "The token " + *id + " has expired at " + format_utc(one.who.expires_unix_ms) + ".";
   return one.who;
 }
 
-door::problem gate::refuse_token(const std::string& sentence, const std::string& remedy, const door::peer& from, moment now) {
+bool gate::is_noise(const std::string& who, moment now) {
   const auto minute = to_unix_ms(now) / 60'000;
   const std::lock_guard lock{guard_};
-  if (wrong_.size() >= most_addresses) wrong_.clear();
-  auto& [when, count] = wrong_[from.address];
+  if (refused_.size() >= most_addresses) refused_.clear();
+  auto& [when, count] = refused_[who];
   if (when != minute) {
     when = minute;
     count = 0;
   }
-  if (++count > most_wrong_a_minute)
-    return {"overloaded", "Too many wrong tokens came from this address.", "Wait a minute, and send the right one.", {}, {}, false};
-  return unknown(sentence, remedy);
+  return ++count > most_refused_a_minute;
+}
+
+door::problem gate::refuse(const std::string& sentence, const std::string& remedy, const door::peer& from, moment now) {
+  if (is_noise(from.uid ? "uid " + std::to_string(*from.uid) : from.address, now))
+    return {"overloaded", "Too many requests without a right token came from here.", "Wait a minute, and send the right one.", {}, {},
+            false};
+  return {"unauthenticated", sentence, remedy, {}, {{"WWW-Authenticate", "Bearer realm=\"fairlead\""}}, false};
 }
 
 }  // namespace fairlead::app

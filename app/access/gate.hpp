@@ -31,6 +31,11 @@ class gate {
   /// `authorization`: the value of that header.
   std::variant<principal, door::problem> admit(std::optional<std::string_view> authorization, const door::peer& from, moment now);
 
+  /// The same without a count or a sentence: whether a large body is worth reading.
+  bool knows(std::optional<std::string_view> authorization, const door::peer& from, moment now) const;
+  /// Whether `who` was refused so often in this minute that more of it is only noise.
+  bool is_noise(const std::string& who, moment now);
+
  private:
   struct known_token {
     std::string hash;
@@ -39,20 +44,22 @@ class gate {
   };
   using known_tokens = std::map<std::string, known_token>;  // by id
 
-  gate(access_config config, warn on_trouble) : config_(std::move(config)), warn_(std::move(on_trouble)) {}
-  std::variant<principal, door::problem> admit_token(std::string_view text, const door::peer& from, moment now);
-  std::variant<principal, door::problem> admit_user(std::uint32_t uid) const;
-  door::problem refuse_token(const std::string& sentence, const std::string& remedy, const door::peer& from, moment now);
+  gate(access_config config, warn on_trouble);
+  std::variant<principal, std::string> find_token(std::string_view text, moment now) const;
+  std::optional<principal> find_user(std::uint32_t uid) const;
+  door::problem refuse(const std::string& sentence, const std::string& remedy, const door::peer& from, moment now);
   status read();
   void look();
 
   const access_config config_;
+  const std::uint32_t own_uid_;
+  const std::string own_name_;
   const warn warn_;
   agents::secret_file_mark mark_;  // only for read(), as good_ for look()
-  std::mutex guard_;
+  mutable std::mutex guard_;
   std::shared_ptr<const known_tokens> tokens_;
-  std::map<std::string, std::pair<std::int64_t, int>> wrong_;  // by address: the minute, and wrong tokens in it
-  bool good_ = true;                                           // the latest reading
+  std::map<std::string, std::pair<std::int64_t, int>> refused_;  // by address or user: the minute, and refusals in it
+  bool good_ = true;                                             // the latest reading
   std::optional<ticker> watch_;
 };
 

@@ -101,11 +101,16 @@ class folder_lock {
 status write_beside(const std::string& path, const std::string& fresh, const std::string& text) {
   struct stat before {};
   const bool was_there = ::stat(path.c_str(), &before) == 0;
+  struct stat of_folder {};
+  if (::stat(std::filesystem::path{path}.parent_path().c_str(), &of_folder) != 0)
+    return refused_by_system("the folder of " + path + " is gone", errno);
   ::unlink(fresh.c_str());
   const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
   if (fd < 0) return refused_by_system("the file " + fresh + " cannot be made", errno);
-  // The service may run as another user than whoever gives out tokens. Only root can give files away.
-  bool good = !was_there || ::geteuid() != 0 || ::fchown(fd, before.st_uid, before.st_gid) == 0;
+  // The service may run as another user than whoever gives out tokens, and reads the file by its group. Only root can give files away.
+  const bool is_root = ::geteuid() == 0;
+  bool good = was_there ? ::fchown(fd, is_root ? before.st_uid : static_cast<uid_t>(-1), before.st_gid) == 0
+                        : !is_root || ::fchown(fd, static_cast<uid_t>(-1), of_folder.st_gid) == 0;
   good = good && ::fchmod(fd, was_there ? before.st_mode & 0770U : 0640U) == 0;
   for (std::size_t at = 0; good && at < text.size();) {
     const auto size = ::write(fd, text.data() + at, text.size() - at);
@@ -186,9 +191,12 @@ result<std::vector<token_entry>> read_tokens(const std::string& path) {
   return std::move(read.tokens);
 }
 
-status change_tokens(const std::string& path, const std::function<status(std::vector<token_entry>&)>& change) {
-  const auto parent = std::filesystem::path{path}.parent_path().string();
-  const auto folder = parent.empty() ? std::string{"."} : parent;
+status change_tokens(const std::string& given, const std::function<status(std::vector<token_entry>&)>& change) {
+  // A link stays one: what it leads to is replaced.
+  std::error_code failed;
+  const auto path = std::filesystem::weakly_canonical(std::filesystem::absolute(given), failed).string();
+  if (failed) return refused_by_system("the path " + given + " cannot be followed", failed.value());
+  const auto folder = std::filesystem::path{path}.parent_path().string();
   const folder_lock lock{folder};
   if (lock.code() != 0) return refused_by_system("the folder " + folder + " cannot be used", lock.code());
   std::vector<token_entry> tokens;

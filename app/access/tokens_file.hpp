@@ -39,8 +39,8 @@ std::string tokens_text(const std::vector<token_entry>& tokens);
 /// What is in the file. Error: invalid_argument; it cannot be read, is open to everybody, or has a problem, with its line.
 result<std::vector<token_entry>> read_tokens(const std::string& path);
 
-/// Changes the file as a whole, durably, or not at all; no other change is lost. A missing file is made, readable for its owner and group. `change` gives
-/// an error to leave the file as it is.
+/// Changes the file as a whole, durably, or not at all; no other change is lost. Owner, group and mode stay. A missing file is made, readable for its owner
+/// and group; root gives it the group of its folder. `change` gives an error to leave the file as it is.
 status change_tokens(const std::string& path, const std::function<status(std::vector<token_entry>&)>& change);
 
 }  // namespace fairlead::app

@@ -35,9 +35,10 @@ void answer_noted(const surroundings& in, audit_entry what, const std::string& r
   if (!in.audit) return (*to)(std::move(said));
   const auto kept = std::make_shared<door::answer>(std::move(said));
   in.audit->note(what, [kept, request_id, to, time = in.time](const status& written) {
-    if (written.ok()) return (*to)(std::move(*kept));
+    // A refusal has done nothing, and stays what it is.
+    if (written.ok() || kept->status >= 400) return (*to)(std::move(*kept));
     (*to)(door::to_answer({"disk",
-                           "This could not be noted in the audit of the node: " + written.failure().sentence,
+                           "This could not be noted in the audit of the node.",
                            "What was asked for may have been done. Look, and call whoever runs the node.",
                            {},
                            {},
@@ -212,7 +213,16 @@ void exchange::begin_stream(std::string first) {
 void exchange::refuse(const error& why) { refuse(door::problem_of(why)); }
 void exchange::refuse(door::problem why) {
   // Also of a request that only looks: somebody tried.
-  if (why.code == "forbidden" && !noted_ && !is_over()) note_in_audit();
+  if (why.code == "forbidden" && !is_over()) {
+    if (in_->access->is_noise(by_.kind + " " + by_.name, in_->time->now())) {
+      noted_.reset();
+      why = {
+          "overloaded", "Too many requests that " + by_.name + " may not send.", "Wait a minute. GET /v1/me says what may be sent.", {}, {},
+          false};
+    } else if (!noted_) {
+      note_in_audit();
+    }
+  }
   answer_with(door::to_answer(why, what_.id), why.code);
 }
 

@@ -1,6 +1,7 @@
 #include "app/api/port.hpp"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,9 +24,18 @@ std::size_t most_connections(std::size_t wanted) {
   return std::min<std::size_t>(wanted, files.rlim_cur / 2);
 }
 
+/// 0: there is nothing.
+std::uint64_t inode_of(const std::string& path) {
+  struct stat found {};
+  return ::lstat(path.c_str(), &found) == 0 ? std::uint64_t{found.st_ino} : 0;
+}
+
 /// Loopback is always among the names that clients may use.
-door::guard guard_of(const api_config& config) {
+door::guard guard_of(const api_config& config, const std::shared_ptr<gate>& access, const clock* time) {
   door::guard out;
+  out.is_known = [access, time](const door::request_head& head, const door::peer& from) {
+    return access->knows(door::find_header(head, "Authorization"), from, time->now());
+  };
   out.hosts = config.hosts;
   if (config.listen && !is_loopback(config.listen->host)) out.hosts.push_back(config.listen->host);
   return out;
@@ -36,7 +46,8 @@ door::guard guard_of(const api_config& config) {
 port::~port() {
   tcp_.reset();
   unix_.reset();
-  if (!socket_.empty()) ::unlink(socket_.c_str());
+  // Another program may have its own there by now.
+  if (!socket_.empty() && inode_of(socket_) == socket_inode_) ::unlink(socket_.c_str());
 }
 
 result<std::unique_ptr<door::listener>> port::listen(result<listen_socket> at, const std::string& where, const door::guard& guards,
@@ -66,9 +77,9 @@ result<std::unique_ptr<port>> port::serve(const node_config& config, surrounding
                                [&log](const std::string& sentence) { log.on_note(note_level::warning, "audit", sentence); });
   if (!audit) return audit.failure();
   in.audit = std::move(*audit);
+  const auto guards = guard_of(wanted, in.access, in.time);
   const auto version = in.version;
   const auto to = make_service(std::make_shared<const surroundings>(std::move(in)));
-  const auto guards = guard_of(wanted);
   if (wanted.listen) {
     if (!wanted.certificate.empty()) {
       auto certificate = door::tls_certificate::open(wanted.certificate, wanted.key);
@@ -91,6 +102,7 @@ result<std::unique_ptr<port>> port::serve(const node_config& config, surrounding
     if (!started) return started.failure();
     out->unix_ = std::move(*started);
     out->socket_ = wanted.socket;
+    out->socket_inode_ = inode_of(wanted.socket);
     log.on_note(note_level::info, "api", "served on the socket " + wanted.socket);
   }
   return out;

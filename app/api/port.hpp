@@ -38,6 +38,7 @@ class port {
   std::optional<ticker> watch_;
   std::unique_ptr<door::listener> tcp_, unix_;
   std::string socket_;
+  std::uint64_t socket_inode_ = 0;
 };
 
 }  // namespace fairlead::app::api

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "actors/core/request_limits.hpp"
@@ -41,6 +43,48 @@ void wait_for_end(const exchange_ptr& x, v1::SubmitResult taken, std::uint64_t a
   });
 }
 
+/// `nightly@2026-11-24T03:30:00Z`: whoever had a task of this id before its time would keep the job from launching it.
+bool is_id_of_launch(const std::string& id) {
+  const auto at = id.rfind('@');
+  std::int64_t unix_ms = 0;
+  return at != std::string::npos && parse_utc(id.substr(at + 1), unix_ms);
+}
+
+/// What this client may not submit, although it may submit. `pointer`: of the field at fault.
+std::optional<error> refuse_for(const principal& by, const v1::Submission& item, std::string& pointer) {
+  if (is_id_of_launch(item.id())) {
+    pointer = "/id";
+    return invalid("The id " + item.id() + " has the form of a launch of a job.", "Choose an id that does not end with @ and a moment.");
+  }
+  if (item.reply().webhook().empty() || by.has(right::webhooks)) return std::nullopt;
+  pointer = "/reply/webhook";
+  return invalid(by.name + " may not have status events sent to a URL: the right webhooks is missing.",
+                 "Ask for a token with the role webhooks, or fetch the events: fairlead replies.");
+}
+
+/// For a client that knows only its own tasks, an id that another has used is taken, whatever its task is.
+void conceal_others(const exchange_ptr& x, v1::SubmitReply reply, std::function<void(v1::SubmitReply&)> then) {
+  const auto was_there = [](const v1::SubmitResult& one) {
+    return one.error().code() == v1::ERROR_CODE_CONFLICT || (one.error().code() == v1::ERROR_CODE_OK && !one.created());
+  };
+  v1::StatesRequest states;
+  if (x->by().sees_only_own())
+    for (const auto& one : reply.results())
+      if (was_there(one)) states.add_ids(one.id());
+  if (states.ids().empty()) return then(reply);
+  x->ask<v1::StatesRequest>(states, [was_there, kept = std::move(reply), then = std::move(then)](const v1::StatesReply& known) mutable {
+    std::set<std::string> others;
+    for (const auto& one : known.items())
+      if (one.state() == v1::TASK_STATE_UNSPECIFIED) others.insert(one.id());
+    for (auto& one : *kept.mutable_results())
+      if (was_there(one) && others.count(one.id()) != 0)
+        *one.mutable_error() =
+            error{v1::ERROR_CODE_CONFLICT, "Task " + one.id() + " exists, and was submitted by somebody else.", "Use another id."}
+                .to_proto();
+    then(kept);
+  });
+}
+
 door::problem large_input() {
   const std::string sentence = "The input has more than 256 KiB.", remedy = "Keep large data elsewhere and give a reference to it.";
   return {"too_large", sentence, remedy, {{"/input", sentence, remedy}}, {}, false};
@@ -52,10 +96,12 @@ void submit(const exchange_ptr& x, v1::Submission item, bool keyed) {
   if (x->refuse_rest()) return;
   if (item.workflow().empty()) return x->refuse_at("/workflow", invalid("The body names no workflow.", R"(Give "workflow": NAME.)"));
   if (item.input().size() > max_input_bytes) return x->refuse(large_input());
+  std::string pointer;
+  if (const auto why = refuse_for(x->by(), item, pointer)) return x->refuse_at(pointer, *why);
   item.set_submitted_by(x->by().is_known() ? x->who() : "");
   v1::SubmitRequest request;
   *request.add_items() = std::move(item);
-  x->ask<v1::SubmitRequest>(std::move(request), [x, wait, keyed](v1::SubmitReply& reply) {
+  const auto say = [x, wait, keyed](v1::SubmitReply& reply) {
     if (reply.results().empty()) return x->refuse(error{v1::ERROR_CODE_INTERNAL, "The answer has no result.", "Report this as a bug."});
     auto& taken = *reply.mutable_results(0);
     const auto& why = taken.error();
@@ -69,7 +115,8 @@ void submit(const exchange_ptr& x, v1::Submission item, bool keyed) {
     }
     if (!wait) return x->say(taken.created() ? 201 : 200, submit_json(taken), {{"Location", task_path(taken.id())}});
     wait_for_end(x, std::move(taken), 0, std::chrono::steady_clock::now() + *wait);
-  });
+  };
+  x->ask<v1::SubmitRequest>(std::move(request), [x, say](v1::SubmitReply& reply) { conceal_others(x, std::move(reply), say); });
 }
 
 std::optional<v1::Submission> read_submission(exchange& x) {
@@ -134,6 +181,7 @@ void submit_batch(exchange_ptr x) {
     auto item = parse_submission(value, pointer);
     if (item && item->input().size() > max_input_bytes) item = invalid(large_input().sentence, large_input().remedy);
     if (item && item->id().empty()) item = invalid("The task has no id.", "Give each task an id, so that the batch can be sent again.");
+    if (const auto why = item ? refuse_for(x->by(), *item, pointer) : std::nullopt) item = *why;
     if (item) {
       result.set_id(item->id());
       sent.push_back(static_cast<int>(i));
@@ -158,7 +206,9 @@ void submit_batch(exchange_ptr x) {
     return say(results, none);
   }
   const auto all = std::make_shared<v1::SubmitReply>(std::move(results));
-  x->ask<v1::SubmitRequest>(std::move(request), [say, all](v1::SubmitReply& answered) { say(*all, answered); });
+  x->ask<v1::SubmitRequest>(std::move(request), [x, say, all](v1::SubmitReply& answered) {
+    conceal_others(x, std::move(answered), [say, all](v1::SubmitReply& known) { say(*all, known); });
+  });
 }
 
 }  // namespace fairlead::app::api

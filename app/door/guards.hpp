@@ -6,6 +6,7 @@
 // connection here, before any body is read.
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,11 +19,14 @@ namespace fairlead::app::door {
 inline constexpr std::size_t most_target_bytes = 32 * 1024;  // the cursor of a list has a part for each shard
 inline constexpr std::size_t most_header_bytes = 16 * 1024;
 inline constexpr std::size_t most_body_bytes = 4 * 1024 * 1024;
+inline constexpr std::size_t most_unknown_body_bytes = 4 * 1024;
 
 struct guard {
   /// At which clients reach the port, without a port and in lower case. Loopback is always among them. A page of another site whose name was made to
   /// lead here names its own host (DNS rebinding).
   std::vector<std::string> hosts;
+  /// Whether whoever sends the head is known. Of others no body of more than a few KiB is read. Null: everybody is known. Must return at once.
+  std::function<bool(const request_head& head, const peer& from)> is_known{};
 
   /// nullopt: it may go on.
   std::optional<problem> refuse(const request_head& head) const;

@@ -307,6 +307,10 @@ struct listener::loop {
     const auto given = find_header(one.what.head, "X-Request-Id");
     one.what.id = given && is_request_id(*given) ? std::string{*given} : make_id();
     if (const auto bad = guards.refuse(one.what.head)) return refuse(one, *bad);
+    if (guards.is_known && announced_bytes(one.what.head).value_or(most_body_bytes) > most_unknown_body_bytes &&
+        !guards.is_known(one.what.head, one.what.from))
+      return refuse(
+          one, {"unauthenticated", "The request has no token that is known here.", "Send one in the header Authorization.", {}, {}, true});
     if (announced_bytes(one.what.head).value_or(0) + held_bytes() > limits.body_bytes || mail->requests() >= limits.requests)
       return refuse(one, too_many());
     one.on->enter(phase::body);

@@ -11,8 +11,8 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 }  // namespace
 
 std::optional<std::string_view> authority_of(const request_head& head) {
-  constexpr std::string_view scheme = "http://";
   const std::string_view target{head.target};
+  const std::string_view scheme = target.starts_with("https://") ? "https://" : "http://";
   if (!target.starts_with(scheme)) return std::nullopt;
   return target.substr(scheme.size(), target.find_first_of("/?", scheme.size()) - scheme.size());
 }

@@ -19,7 +19,7 @@ import openapi
 from harness import expect, fairlead, wait_until
 from place import deploy, place
 
-ROLES = ("viewer", "client", "operator", "admin", "payloads", "deploy")
+ROLES = ("viewer", "client", "operator", "admin", "payloads", "deploy", "webhooks")
 ORDER = {"workflow": "order", "input": {"items": [], "amount_cents": 100, "address": {}}}
 EVERYBODY = set(ROLES)
 # What each path needs, by hand from docs/security.md: the roles that are not answered with 403.
@@ -96,6 +96,7 @@ class tokens_scenario:
         self.node = self.place.node
         self.node.start()
         deploy(self.node)
+        self.port = port
         self.to = lambda: http.client.HTTPConnection("127.0.0.1", port, timeout=20)
 
     def roles(self):
@@ -136,6 +137,39 @@ class tokens_scenario:
         again = new_token(self.file, "client-1", "--role", "client")["token"]
         wait_until(lambda: ask(self.to, "GET", "/v1/tasks/anna-1", again)[0] == 200, 5, "a token that was made while the node runs")
 
+    def others_ids(self):
+        """A client does not learn by submitting what others have submitted, and takes no id of a launch."""
+        client, same, other = self.tokens["client"], ORDER, {**ORDER, "priority": 1}
+        said = [refused(self.to, "conflict", "PUT", "/v1/tasks/adm-1" + more, client, body=body)[0]["detail"]
+                for body in (same, other) for more in ("", "?wait=1s")]
+        expect(len(set(said)) == 1, str(said))
+        _, batch, _ = ask(self.to, "POST", "/v1/tasks:batch", client, {"tasks": [{**same, "id": "adm-1"}, {**same, "id": "anna-1"}]})
+        expect([one["code"] for one in batch["results"]] == ["conflict", "ok"], str(batch))
+        refused(self.to, "invalid_argument", "PUT", "/v1/tasks/nightly@2099-11-28T03:00:00Z", client, body=ORDER)
+        said, _ = refused(self.to, "invalid_argument", "PUT", "/v1/tasks/hook", client, body={**ORDER, "reply": {"webhook": "http://127.0.0.1:1/x"}})
+        expect("webhooks is missing" in said["detail"], str(said))
+
+    def jobs(self):
+        """A job with a launch that is open is shown to whoever may look at jobs; a refused change changes nothing."""
+        deploy, job = self.tokens["deploy"], {"job": "nightly", "schedule": "0 3 * * *", "workflow": "order", "input": ORDER["input"]}
+        expect(ask(self.to, "PUT", "/v1/jobs/nightly", deploy, job)[0] == 201, "a job")
+        expect(ask(self.to, "POST", "/v1/jobs/nightly/actions", self.tokens["operator"], {"verb": "run"})[0] == 200, "run")
+        for role in ("deploy", "viewer", "operator"):
+            status, said, _ = ask(self.to, "GET", "/v1/jobs/nightly", self.tokens[role])
+            expect(status == 200, f"{role}: {said}")
+        for method, path, headers in (("DELETE", "/v1/jobs/nightly?what=1", {}), ("DELETE", "/v1/jobs/nightly", {"If-Match": '"1-a", "2-b"'}),
+                                      ("DELETE", "/v1/workflows/order?what=1", {}), ("PUT", "/v1/jobs/nightly?what=1", {})):
+            refused(self.to, "invalid_argument", method, path, deploy, headers=headers, body={**job, "notes": "changed"} if method == "PUT" else None)
+        status, said, _ = ask(self.to, "GET", "/v1/jobs/nightly", deploy)
+        expect(status == 200 and not said["notes"], str(said))
+
+    def bodies_of_strangers(self):
+        """What somebody unknown sends is not read: the answer comes before the body, and others are served."""
+        for length in ("Content-Length: 4000000", "Transfer-Encoding: chunked"):
+            with socket.create_connection(("127.0.0.1", self.port), timeout=5) as raw:
+                raw.sendall(f"POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{length}\r\n\r\n".encode())
+                expect(raw.recv(4096).startswith(b"HTTP/1.1 401"), length)
+
     def payloads(self):
         _, seen, _ = ask(self.to, "GET", "/v1/tasks/anna-1", self.tokens["viewer"])
         expect(seen["input"] is None and all(step["input"] is None and step["output"] is None for step in seen["steps"]), str(seen)[:400])
@@ -156,8 +190,7 @@ class tokens_scenario:
             status, said, _ = ask(self.to, "GET", "/v1/tasks", bad)
             # A token is unknown until its file was read again, so there may have been ten wrong ones in this minute.
             expect((status, said["code"]) in ((401, "unauthenticated"), (429, "overloaded")), f"{status} {said}")
-        said, _ = refused(self.to, "unauthenticated", "GET", "/v1/tasks", None, headers={"Authorization": "Basic YTpi"})
-        expect("Bearer" in said["remedy"], str(said))
+        expect(ask(self.to, "GET", "/v1/tasks", None, headers={"Authorization": "Basic YTpi"})[0] in (401, 429), "another scheme")
         brief = new_token(self.file, "brief", "--role", "viewer", "--expires", "2s")["token"]
         wait_until(lambda: ask(self.to, "GET", "/v1/tasks", brief)[0] == 200, 5, "a brief token is good")
         wait_until(lambda: ask(self.to, "GET", "/v1/tasks", brief)[0] in (401, 429), 5, "and ends")
@@ -165,7 +198,7 @@ class tokens_scenario:
         wait_until(lambda: ask(self.to, "GET", "/v1/tasks", gone["token"])[0] == 200, 5, "a token before it is revoked")
         expect(fairlead("token", "revoke", gone["id"], "--file", self.file).returncode == 0, "token revoke")
         wait_until(lambda: ask(self.to, "GET", "/v1/tasks", gone["token"])[0] in (401, 429), 5, "it is refused within a second or so")
-        wait_until(lambda: ask(self.to, "GET", "/v1/tasks", "wrong")[0] == 429, 5, "too many wrong tokens from one address")
+        expect(any(ask(self.to, "GET", "/v1/tasks", "wrong")[0] == 429 for _ in range(120)), "too many wrong tokens from one address")
         expect(ask(self.to, "GET", "/v1/tasks", good)[0] == 200, "the right token is not held back")
         listed = json.loads(fairlead("token", "list", "--file", self.file, "--json").stdout)["tokens"]
         states = {one["name"]: one["state"] for one in listed}
@@ -230,7 +263,7 @@ class tokens_scenario:
         refused(self.to, "cross_origin", "PUT", "/v1/tasks/x", self.tokens["admin"], body=ORDER, headers={"Origin": "https://evil.example"})
 
     def run(self):
-        for part in (self.roles, self.own_tasks, self.payloads, self.history_has_the_name, self.wrong_tokens, self.broken_file, self.audit, self.killed, self.hosts):
+        for part in (self.roles, self.own_tasks, self.others_ids, self.jobs, self.bodies_of_strangers, self.payloads, self.history_has_the_name, self.wrong_tokens, self.broken_file, self.audit, self.killed, self.hosts):
             part()
             print(f"ok  {part.__name__}", flush=True)
         code, _ = self.node.end()

@@ -27,6 +27,7 @@ std::string hash_of(v1::JobAction action) {
   if (action.token().empty()) return {};
   action.clear_token();
   action.clear_if_revision();
+  action.clear_who();
   return store::content_hash(action.SerializeAsString());
 }
 

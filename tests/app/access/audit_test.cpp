@@ -84,7 +84,7 @@ TEST_F(audit_test, gives_entries_newest_first_over_days_and_pages) {
   const auto some = log_->read("", 100, [](std::string_view entry) { return entry.find("\"n7\"") != std::string_view::npos; });
   ASSERT_EQ(some->entries.size(), 1U);
   EXPECT_FALSE(log_->read("x", 1, [](std::string_view) { return true; }).ok());
-  EXPECT_FALSE(log_->read("2026-11-24:", 1, [](std::string_view) { return true; }).ok());
+  EXPECT_FALSE(log_->read("2026-11-24-000:", 1, [](std::string_view) { return true; }).ok());
 }
 
 TEST_F(audit_test, reads_entries_that_lie_over_the_blocks_that_it_reads) {
@@ -109,17 +109,28 @@ TEST_F(audit_test, goes_on_behind_half_an_entry) {
   EXPECT_EQ(whos(1), (std::vector<std::string>{"after", "before"}));
 }
 
-TEST_F(audit_test, removes_its_oldest_days_but_never_the_last) {
-  open(3'000);
-  for (int day = 0; day < 6; ++day)
-    for (int i = 0; i < 5; ++i) EXPECT_TRUE(note("d" + std::to_string(day), noon_ms + day * day_ms, std::string(200, 'r')));
-  const auto left = whos(100);
-  ASSERT_FALSE(left.empty());
-  EXPECT_EQ(left.front(), "d5");
-  EXPECT_EQ(left.back(), "d4") << "when the last day began, two days had too much";
-  open(1);
-  EXPECT_TRUE(note("later", noon_ms + 5 * day_ms));
-  EXPECT_EQ(whos(100).size(), 6U);
+TEST_F(audit_test, removes_its_oldest_files_also_within_a_day) {
+  open(40'000);
+  for (int i = 0; i < 400; ++i) EXPECT_TRUE(note("n" + std::to_string(i), noon_ms, std::string(200, 'r')));
+  std::uint64_t bytes = 0;
+  for (const auto& one : std::filesystem::directory_iterator{folder_}) bytes += one.file_size();
+  EXPECT_LT(bytes, 40'000U + 2 * 5'000);
+  EXPECT_GT(bytes, 30'000U);
+  const auto left = whos(7);
+  ASSERT_GT(left.size(), 50U);
+  for (std::size_t i = 0; i < left.size(); ++i) EXPECT_EQ(left[i], "n" + std::to_string(399 - i)) << "the newest ones, without a gap";
+}
+
+TEST_F(audit_test, begins_another_file_when_somebody_has_moved_or_removed_the_one_in_use) {
+  open();
+  EXPECT_TRUE(note("one"));
+  const auto file = std::filesystem::directory_iterator { folder_ } -> path();
+  std::filesystem::rename(file, file.string() + ".1");
+  EXPECT_TRUE(note("two"));
+  EXPECT_EQ(whos(10), (std::vector<std::string>{"two"}));
+  std::filesystem::remove(file);
+  EXPECT_TRUE(note("three"));
+  EXPECT_EQ(whos(10), (std::vector<std::string>{"three"}));
 }
 
 TEST_F(audit_test, says_that_nothing_can_be_written_and_finds_out_when_it_can_again) {

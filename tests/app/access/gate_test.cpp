@@ -84,10 +84,11 @@ TEST_F(gate_test, refuses_what_has_ended_or_was_revoked) {
   EXPECT_NE(asked("Bearer " + gone).find("was revoked"), std::string::npos);
 }
 
-TEST_F(gate_test, says_less_to_an_address_that_sends_many_wrong_tokens) {
+TEST_F(gate_test, says_less_to_an_address_that_sends_many_requests_without_a_right_token) {
   const auto ben = add("ben", {"viewer"});
   open();
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(asked("Bearer x").starts_with("unauthenticated"));
+  for (int i = 0; i < 100; ++i)
+    EXPECT_TRUE(asked(i % 2 == 0 ? std::optional<std::string>{"Bearer x"} : std::nullopt).starts_with("unauthenticated"));
   EXPECT_TRUE(asked("Bearer x").starts_with("overloaded"));
   EXPECT_EQ(asked("Bearer " + ben), "token ben") << "the right one is not held back";
   EXPECT_TRUE(asked("Bearer x", {"10.0.0.2", {}}).starts_with("unauthenticated")) << "nor is another address";
@@ -100,7 +101,21 @@ TEST_F(gate_test, knows_users_of_the_machine_on_a_socket) {
   EXPECT_EQ(asked({}, {"", 0}), "user root");
   EXPECT_TRUE(asked({}, {"", ::geteuid()}).starts_with("user "));
   EXPECT_EQ(asked({}, {"", 65'534}), "user nobody");
-  EXPECT_TRUE(asked({}, {"", 65'000}).starts_with("forbidden The user uid 65000 may not"));
+  EXPECT_TRUE(asked({}, {"", 65'000}).starts_with("forbidden The user with the uid 65000 may not"));
+}
+
+TEST_F(gate_test, says_before_a_body_whether_it_knows_who_sends_it) {
+  const auto ben = add("ben", {"viewer"});
+  open();
+  const auto now = from_unix_ms(now_ms);
+  EXPECT_TRUE(gate_->knows("Bearer " + ben, {"10.0.0.1", {}}, now));
+  EXPECT_FALSE(gate_->knows("Bearer x", {"10.0.0.1", {}}, now));
+  EXPECT_FALSE(gate_->knows({}, {"10.0.0.1", {}}, now));
+  EXPECT_TRUE(gate_->knows({}, {"", 0}, now));
+  EXPECT_FALSE(gate_->knows({}, {"", 65'000}, now));
+  config_ = {};
+  open();
+  EXPECT_TRUE(gate_->knows({}, {"127.0.0.1", {}}, now));
 }
 
 TEST_F(gate_test, does_not_open_without_a_sound_file) {

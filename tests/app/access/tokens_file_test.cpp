@@ -86,6 +86,23 @@ TEST_F(tokens_file_test, is_made_for_owner_and_group_alone) {
   EXPECT_FALSE(add(entry("eve")).ok());
 }
 
+TEST_F(tokens_file_test, stays_a_link_and_keeps_its_group) {
+  ASSERT_TRUE(add(entry("ben")).ok());
+  const auto link = folder_ / "link.yaml";
+  std::filesystem::create_symlink("tokens.yaml", link);
+  const bool is_root = ::geteuid() == 0;
+  ASSERT_TRUE(!is_root || ::chown(path().c_str(), 1'500, 1'600) == 0);
+  ASSERT_TRUE(change_tokens(link, [](std::vector<token_entry>& all) -> status {
+                all.push_back(entry("ann"));
+                return nothing{};
+              }).ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(read_tokens(path()).value().size(), 2U);
+  struct stat found {};
+  ASSERT_EQ(::stat(path().c_str(), &found), 0);
+  EXPECT_TRUE(!is_root || found.st_gid == 1'600U);
+}
+
 TEST_F(tokens_file_test, loses_no_change_of_several_at_once) {
   std::vector<std::thread> all;
   for (int i = 0; i < 8; ++i)
