@@ -48,7 +48,7 @@ def refused(box, whole, title, source, sentences, **settings):
     here = wait_until(lambda: said(one.node, host.address), 20, f"{title}: the newcomer says why: {peers_of(one.node)}", every=0.2)
     there = wait_until(lambda: said(host, one.node.address), 20, f"{title}: shard-a says why: {peers_of(host)}", every=0.2)
     for who, log, of in (("the newcomer", one.node.log, f"the peer {host.address}"), ("shard-a", host.log, f"node {one.name}")):
-        lines = [line for line in log.read_text(encoding="utf-8").splitlines() if f"{of} is refused: " in line and sentences[0] in line]
+        lines = [line for line in log.read_text(encoding="utf-8").splitlines() if f"{of} is refused: " in line and all(word in line for word in sentences)]
         expect(len(lines) == 1, f"{title}: the log of {who} says it {len(lines)} times and not once: {log}")
     expect(one.node.process.poll() is None, f"{title}: the newcomer ended with {one.node.process.returncode}: {one.node.last_words()}")
     expect(all(peer["state"] != "connected" for peer in peers_of(one.node)), f"{title}: the newcomer is connected all the same")
