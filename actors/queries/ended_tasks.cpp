@@ -91,6 +91,7 @@ class ended_list {
           at.when == newest
               ? keys::after(std::string_view{keys::finished_prefix(default_namespace, as_byte)})
               : std::string{std::string_view{keys::finished(default_namespace, as_byte, static_cast<std::int64_t>(at.when), at.number)}};
+      // Each state has a part of what a page may read, and something is left for the archives.
       std::size_t rows = 0;
       int taken = 0;
       status failed = nothing{};
@@ -101,12 +102,13 @@ class ended_list {
           failed = task.failure();
           return false;
         }
+        out_.set_looked_at(out_.looked_at() + 1);
         const end_key where{static_cast<std::uint64_t>(entry.finished_at_unix_ms), entry.number};
         if (*task && task_matches(what_, **task, now_)) {
           found.emplace_back(where, **task);
           ++taken;
         }
-        if (taken < page_ && ++rows < task_rows_a_page) return true;
+        if (taken < page_ && ++rows < task_rows_a_page / 4) return true;
         horizon = std::max(horizon, where);
         return false;
       });
@@ -140,7 +142,6 @@ class ended_list {
     auto day = static_cast<std::uint64_t>(all->empty() ? 0 : all->front().day);
     if (at.when != newest) day = at.when;
     auto found = at.found;
-    std::size_t rows = 0;
     for (const auto& one : *all) {
       const auto this_day = static_cast<std::uint64_t>(one.day);
       const std::pair here{this_day, std::uint64_t{one.keep_days}};
@@ -152,7 +153,7 @@ class ended_list {
       }
       const auto below = at.when != newest && here == std::pair{at.when, at.keep_days} ? at.number : newest;
       status failed = nothing{};
-      auto visited = archives_.visit(one, [&](const store::snapshot& view) { failed = of_day(view, one, below, rows, found); });
+      auto visited = archives_.visit(one, [&](const store::snapshot& view) { failed = of_day(view, one, below, found); });
       // Its writer ended before the first commit, or it was dropped since the days were listed.
       if (!visited.ok() && visited.failure().code == v1::ERROR_CODE_NOT_FOUND) continue;
       if (!visited.ok()) return visited;
@@ -174,7 +175,7 @@ class ended_list {
     return !*moving;
   }
 
-  status of_day(const store::snapshot& view, const store::archive_day& which, std::uint64_t below, std::size_t& rows, bool& found) {
+  status of_day(const store::snapshot& view, const store::archive_day& which, std::uint64_t below, bool& found) {
     status failed = nothing{};
     const std::string begin{std::string_view{keys::of_namespace(default_namespace)}};
     const auto end = below == newest ? keys::after(begin) : std::string{std::string_view{keys::task(default_namespace, below)}};
@@ -185,6 +186,7 @@ class ended_list {
         failed = task.failure();
         return false;
       }
+      out_.set_looked_at(out_.looked_at() + 1);
       const auto here = *task ? is_archived_here((*task)->id(), number, which) : result<bool>{false};
       if (!here) {
         failed = here.failure();
@@ -194,7 +196,7 @@ class ended_list {
       found = found || fits;
       const place behind{true, static_cast<std::uint64_t>(which.day), which.keep_days, number, found};
       if (fits) add(**task, behind);
-      if (out_.items_size() < page_ && ++rows < task_rows_a_page) return true;
+      if (out_.items_size() < page_ && out_.looked_at() < task_rows_a_page) return true;
       out_.set_cursor(text_of(behind));
       return false;
     });

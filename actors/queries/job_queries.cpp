@@ -138,16 +138,15 @@ status add_task(const store::snapshot& from, v1::LaunchEntry& out) {
 v1::JobListReply list_jobs(const v1::JobListRequest& what, const store::snapshot& from) {
   v1::JobListReply out;
   const auto page = page_size_of(what.page_size());
-  std::size_t seen = 0;
   std::string last;  // name read last
   std::optional<error> failed;
   const auto visited = store::for_each_job(from, what.after(), [&](const v1::JobRecord& job) {
     // Only now is it certain that there is another page.
-    if (static_cast<std::uint32_t>(out.items_size()) >= page || seen >= job_rows_a_page) {
+    if (static_cast<std::uint32_t>(out.items_size()) >= page || out.looked_at() >= job_rows_a_page) {
       out.set_after(last);
       return false;
     }
-    ++seen;
+    out.set_looked_at(out.looked_at() + 1);
     last = job.spec().name();
     if (!matches(what, job)) return true;
     const auto parked = count_parked(from, job);

@@ -112,7 +112,6 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
     scan.to = *key;
   }
   const auto page = page_size_of(what.page_size());
-  std::size_t seen = 0;
   std::optional<error> failed;
   const auto scanned = from.scan_reverse(scan.where, scan.from, scan.to, [&](std::string_view key, std::string_view) {
     const auto task = store::load_task(from, scan.number(key));
@@ -120,13 +119,14 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
       failed = task.failure();
       return false;
     }
+    out.set_looked_at(out.looked_at() + 1);
     const auto here = [&] { return store::to_hex(static_cast<char>(scan.where) + std::string{key}); };
     if (*task && task_matches(what, **task, now)) {
       auto* item = out.add_items();
       *item = summary_of(**task);
       if (what.has_shard()) item->set_cursor(here());
     }
-    if (static_cast<std::uint32_t>(out.items_size()) < page && ++seen < task_rows_a_page) return true;
+    if (static_cast<std::uint32_t>(out.items_size()) < page && out.looked_at() < task_rows_a_page) return true;
     out.set_cursor(here());
     return false;
   });

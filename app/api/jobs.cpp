@@ -29,8 +29,8 @@ void list_jobs(exchange_ptr x) {
     json_writer out;
     out.begin_object().key("items").begin_array();
     for (const auto& job : reply.items()) write_job_summary(out, job);
-    page.write_next(out.end_array(), reply.after());
-    x->say(200, out.key("missing").raw(missing_json(reply.missing())).end_object().text());
+    page.write_end(out.end_array(), reply.after(), reply);
+    x->say(200, out.text());
   });
 }
 

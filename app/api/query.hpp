@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "actors/core/request_limits.hpp"
 #include "app/api/exchange.hpp"
 #include "app/json/writer.hpp"
 
@@ -70,6 +71,15 @@ struct page_asked {
 
   /// `"next":…`: the path of the page that begins at `cursor`; empty: null.
   void write_next(json_writer& out, const std::string& cursor) const;
+  /// The end of a page whose list is searched with filters: `next`, how far the nodes have looked, and whether the page is short only
+  /// because they stopped there.
+  template <class Reply>
+  void write_end(json_writer& out, const std::string& cursor, const Reply& reply) const {
+    write_next(out, cursor);
+    out.key("looked_at").number(reply.looked_at());
+    out.key("complete").boolean(cursor.empty() || static_cast<std::uint32_t>(reply.items_size()) >= page_size_of(size));
+    out.key("missing").raw(missing_json(reply.missing())).end_object();
+  }
 
  private:
   std::string path_, filters_, seal_;

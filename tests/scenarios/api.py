@@ -171,7 +171,8 @@ def lists(to, node):
     path, seen = "/v1/tasks?label=list:yes&page_size=10", []
     while path:
         _, page = to.expect(200, "GET", path)
-        expect(set(page) == {"items", "next", "missing"} and len(page["items"]) <= 10, f"{page}")
+        expect(set(page) == {"items", "next", "looked_at", "complete", "missing"} and len(page["items"]) <= 10, f"{page}")
+        expect(page["complete"] and page["looked_at"] >= len(page["items"]), f"how far a page has looked: {page}")
         seen += [one["id"] for one in page["items"]]
         path = page["next"]
     expect(sorted(seen) == sorted(f"list-{number}" for number in range(25)), f"a list by pages: {seen}")

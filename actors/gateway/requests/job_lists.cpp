@@ -18,6 +18,7 @@ v1::JobListReply merge(const v1::JobListRequest& what, std::vector<v1::JobListRe
     return out;
   }
   for (const auto& one : answers) {
+    out.set_looked_at(out.looked_at() + looked_at(one));
     if (left_out(what, one)) *out.add_missing() = one.error();
     if (!one.after().empty() && (!known_until || one.after() < *known_until)) known_until = one.after();
   }

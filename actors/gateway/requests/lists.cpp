@@ -82,7 +82,10 @@ v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_
     *out.mutable_error() = *why;
     return out;
   }
-  for (const auto& one : answers) out.set_archived(out.archived() + one.archived());
+  for (const auto& one : answers) {
+    out.set_archived(out.archived() + one.archived());
+    out.set_looked_at(out.looked_at() + looked_at(one));
+  }
   std::vector<source> sources;
   std::size_t asked = 0;
   for (auto& place : places) {

@@ -2,6 +2,7 @@
 // Merges lists of several shards. Each shard's own order is kept; between shards the newest item (of status events: the oldest) goes first.
 // Items that did not fit a page come with the next: the cursor holds the place in each shard's list. Pure; no CAF.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,6 +34,12 @@ const v1::Error* error_of_list(const Request& what, const std::vector<Reply>& an
     if (first == nullptr) first = &one.error();
   }
   return some ? nullptr : first;
+}
+
+/// How many rows a shard has read. A node of an earlier release does not say: it has read those that it lists.
+template <class Reply>
+std::uint64_t looked_at(const Reply& answer) {
+  return std::max(answer.looked_at(), static_cast<std::uint64_t>(answer.items_size()));
 }
 
 /// The place where the list of one shard goes on.

@@ -97,8 +97,8 @@ void list_tasks(exchange_ptr x) {
     json_writer out;
     out.begin_object().key("items").begin_array();
     for (const auto& task : reply.items()) out.raw(task_summary_json(task));
-    page.write_next(out.end_array(), reply.cursor());
-    x->say(200, out.key("missing").raw(missing_json(reply.missing())).end_object().text());
+    page.write_end(out.end_array(), reply.cursor(), reply);
+    x->say(200, out.text());
   });
 }
 

@@ -49,6 +49,12 @@ TEST(job_lists, give_out_no_name_behind_one_that_a_shard_has_not_come_to_yet) {
   EXPECT_EQ(page.after(), "m");
 }
 
+TEST(job_lists, say_how_many_jobs_all_shards_have_looked_at) {
+  auto much = page_of({"a"}, "m");
+  much.set_looked_at(5'000);
+  EXPECT_EQ(merge(pages_of(10), {much, page_of({"b", "c"})}).looked_at(), 5'002u) << "a node of an earlier release does not say";
+}
+
 TEST(job_lists, fail_when_a_shard_does) {
   auto lost = page_of({});
   lost.mutable_error()->set_code(v1::ERROR_CODE_UNAVAILABLE);

@@ -92,6 +92,19 @@ TEST(merged_task_list, shows_every_task_once_whatever_the_sizes_of_pages_and_sha
   }
 }
 
+TEST(merged_task_list, says_how_many_tasks_all_shards_have_looked_at) {
+  std::vector<v1::TaskListReply> answers(3);
+  answers[0].set_looked_at(20'000);
+  answers[0].set_cursor("00ff");
+  answers[1].set_looked_at(7);
+  // A node of an earlier release does not say.
+  for (const auto* id : {"a", "b"}) answers[2].add_items()->set_id(id);
+  const auto page = merge_tasks({}, std::vector<list_place>(3), answers);
+  EXPECT_EQ(page.looked_at(), 20'009u);
+  EXPECT_EQ(page.items_size(), 0) << "the first may have newer ones";
+  EXPECT_NE(page.cursor(), "");
+}
+
 TEST(merged_task_list, goes_by_the_end_where_the_shards_do) {
   v1::TaskListRequest what;
   what.add_states(v1::TASK_STATE_COMPLETED);

@@ -141,6 +141,19 @@ TEST_F(ended_tasks_test, never_gives_more_than_a_page) {
   EXPECT_EQ(list(what).items_size(), 2);
 }
 
+TEST_F(ended_tasks_test, says_how_many_it_has_looked_at_in_the_store_and_in_the_archives) {
+  for (std::uint64_t i = 1; i <= 4; ++i) ended(i, static_cast<std::int64_t>(i) * day_ms);
+  archive(1, 1);
+  archive(2, 2);
+  auto what = since(1);
+  EXPECT_EQ(list(what).looked_at(), 4u);
+  what.set_workflow("another");
+  EXPECT_EQ(list(what).looked_at(), 4u) << "for nothing";
+  what.set_page_size(1);
+  what.clear_workflow();
+  EXPECT_EQ(list(what).looked_at(), 1u);
+}
+
 TEST_F(ended_tasks_test, filters_as_every_list_does) {
   ended(1, 1'000);
   ended(2, 2'000, v1::TASK_STATE_UNDONE);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "actors/queries/task_rows.hpp"
 #include "store/memory/memory_store.hpp"
 #include "store/rows/deletion_rows.hpp"
 #include "tests/store/archive_fixture.hpp"
@@ -56,6 +57,45 @@ TEST_F(task_queries_test, goes_on_where_it_was_while_new_tasks_arrive) {
   shard.create(order(4));
   what.set_cursor(first.cursor());
   EXPECT_EQ(ids(list(what)), (texts{"t1"}));
+}
+
+TEST_F(task_queries_test, says_how_many_it_has_looked_at) {
+  for (std::uint64_t i = 1; i <= 5; ++i) shard.create(order(i));
+  v1::TaskListRequest what;
+  what.set_page_size(2);
+  EXPECT_EQ(list(what).looked_at(), 2u);
+  what.set_page_size(10);
+  EXPECT_EQ(list(what).looked_at(), 5u);
+  what.add_states(v1::TASK_STATE_PENDING);
+  EXPECT_EQ(list(what).looked_at(), 5u) << "for nothing";
+}
+
+TEST_F(task_queries_test, comes_to_one_task_among_many_by_pages_of_which_none_reads_more_than_its_part) {
+  constexpr std::uint64_t tasks = 2 * task_rows_a_page + 10;
+  auto batch = shard.next();
+  for (std::uint64_t i = 2; i <= tasks; ++i) {
+    auto task = order(i);
+    store::put_task(batch, {}, task);
+  }
+  shard.expect_committed(std::move(batch));
+  shard.create(fixture::pending_order_task(1, "t1"));
+  v1::TaskListRequest what;
+  what.add_states(v1::TASK_STATE_PENDING);
+  std::uint64_t looked_at = 0;
+  int pages = 0;
+  texts found;
+  do {
+    const auto page = list(what);
+    ASSERT_EQ(page.error().code(), v1::ERROR_CODE_OK);
+    ASSERT_LE(page.looked_at(), task_rows_a_page);
+    looked_at += page.looked_at();
+    for (const auto& one : ids(page)) found.push_back(one);
+    what.set_cursor(page.cursor());
+    ASSERT_LE(++pages, 3);
+  } while (!what.cursor().empty());
+  EXPECT_EQ(pages, 3);
+  EXPECT_EQ(found, texts{"t1"});
+  EXPECT_EQ(looked_at, tasks) << "no task is read twice, and none is left out";
 }
 
 TEST_F(task_queries_test, refuses_a_cursor_of_another_list) {
