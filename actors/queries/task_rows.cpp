@@ -38,6 +38,7 @@ bool task_matches(const v1::TaskListRequest& what, const v1::TaskRecord& task, m
     if (!has) return false;
   }
   if (task.finished_at_unix_ms() < what.ended_since_unix_ms()) return false;
+  if (what.ended_until_unix_ms() > 0 && task.finished_at_unix_ms() >= what.ended_until_unix_ms()) return false;
   if (!what.submitted_by().empty() && task.submitted_by() != what.submitted_by()) return false;
   if (!was_there(what, task)) return false;
   const auto age_ms = (what.as_of_unix_ms() != 0 ? what.as_of_unix_ms() : to_unix_ms(now)) - task.created_at_unix_ms();

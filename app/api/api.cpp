@@ -28,6 +28,7 @@ const std::vector<route>& routes() {
       {"GET", "/v1/problems/{code}", &show_problem},
       {"GET", "/v1/me", &show_me},
       {"GET", "/v1/tasks", &list_tasks, needs<v1::TaskListRequest>},
+      {"GET", "/v1/ended", &list_ended, needs<v1::TaskListRequest>},
       {"POST", "/v1/tasks", &post_task, needs<v1::SubmitRequest>},
       {"POST", "/v1/tasks:batch", &submit_batch, needs<v1::SubmitRequest>},
       {"POST", "/v1/tasks:states", &list_states, needs<v1::StatesRequest>},

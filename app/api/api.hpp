@@ -41,6 +41,7 @@ void show_problem(exchange_ptr x);
 void show_me(exchange_ptr x);
 
 void list_tasks(exchange_ptr x);
+void list_ended(exchange_ptr x);
 void show_task(exchange_ptr x);
 void list_states(exchange_ptr x);
 void show_history(exchange_ptr x);

@@ -77,7 +77,7 @@ def run():
         here.node.start()
         deploy(here.node)
         to = api(port)
-        for part in (about, described, submissions, waits, lists, refusals):
+        for part in (about, described, submissions, waits, lists, ended, refusals):
             part(to, here.node)
             print(f"ok  {part.__name__}", flush=True)
         before = resident(here.node.process.pid), open_files(here.node.process.pid)
@@ -186,6 +186,30 @@ def lists(to, node):
     if page["next"]:
         other = page["next"].replace("state=running", "state=failed")
         to.expect(400, "GET", other, code="invalid_argument", pointer="cursor")
+
+
+def ended(to, node):
+    """Those of the day on which a task ended, and the days around it."""
+    _, one = to.expect(200, "PUT", "/v1/tasks/list-0?wait=30s", {"workflow": "order", "input": INPUT, "labels": {"list": "yes", "a:b": "c=d"}})
+    _, one = to.expect(200, "GET", "/v1/tasks/list-0")
+    day, path, seen = one["finished_at"][:10], f"/v1/ended?day={one['finished_at'][:10]}&workflow=order&page_size=3", []
+    while path:
+        _, page = to.expect(200, "GET", path)
+        expect(all(task["finished_at"].startswith(day) for task in page["items"]), f"the tasks of {day}: {page}")
+        seen += page["items"]
+        path = page["next"]
+    expect("list-0" in [task["id"] for task in seen] and len({task["id"] for task in seen}) == len(seen), f"the tasks of {day}: {seen}")
+    whole = harness.fairlead_json("task", "list", "--day", day, "--label", "kind=api", "--all", node=node.address)
+    _, page = to.expect(200, "GET", f"/v1/ended?day={day}&label=kind:api")
+    expect(page["items"] == whole["tasks"] and page["items"], "the API lists other tasks of a day than the command line")
+    _, page = to.expect(200, "GET", f"/v1/ended?day={day}&state=undone")
+    expect(page["items"] == [] and page["next"] is None, f"{page}")
+    _, page = to.expect(200, "GET", "/v1/ended?day=2001-02-03")
+    expect(page["items"] == [] and page["complete"], f"{page}")
+    to.expect(404, "GET", "/v1/ended?day=9000-01-01", code="not_found")
+    for query, at in (("", "day"), ("?day=", "day"), ("?day=2026-13-01", "day"), ("?day=yesterday", "day"), (f"?day={day}&parked=true", "parked")):
+        to.expect(400, "GET", "/v1/ended" + query, code="invalid_argument", pointer=at)
+    to.expect(400, "GET", f"/v1/ended?day={day}&state=running", code="invalid_argument")
 
 
 def refusals(to, node):

@@ -27,7 +27,7 @@ LOOKS = {"viewer", "operator", "admin", "deploy"}
 SEES = {"viewer", "client", "operator", "admin"}
 ALLOWED = {
     ("GET", "/v1/version"): EVERYBODY, ("GET", "/v1/openapi.json"): EVERYBODY, ("GET", "/v1/problems/not_found"): EVERYBODY, ("GET", "/v1/me"): EVERYBODY,
-    ("GET", "/v1/tasks"): SEES, ("POST", "/v1/tasks"): {"client", "admin"}, ("POST", "/v1/tasks:batch"): {"client", "admin"},
+    ("GET", "/v1/tasks"): SEES, ("GET", "/v1/ended"): SEES, ("POST", "/v1/tasks"): {"client", "admin"}, ("POST", "/v1/tasks:batch"): {"client", "admin"},
     ("POST", "/v1/tasks:states"): SEES, ("GET", "/v1/tasks/anna-1"): SEES, ("PUT", "/v1/tasks/anna-1"): {"client", "admin"},
     ("GET", "/v1/tasks/anna-1/history"): SEES, ("GET", "/v1/tasks/anna-1/events"): SEES,
     ("GET", "/v1/tasks/anna-1/input"): {"client", "admin"},

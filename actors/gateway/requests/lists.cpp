@@ -85,6 +85,7 @@ v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_
   for (const auto& one : answers) {
     out.set_archived(out.archived() + one.archived());
     out.set_looked_at(out.looked_at() + looked_at(one));
+    out.set_kept_from_unix_ms(std::max(out.kept_from_unix_ms(), one.kept_from_unix_ms()));
   }
   std::vector<source> sources;
   std::size_t asked = 0;
@@ -114,6 +115,9 @@ v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_
     if (blind || newest == nullptr) break;
     auto* item = newest->answer->mutable_items(newest->taken++);
     newest->place->cursor = item->cursor();
+    // A node of an earlier release does not know this bound.
+    const auto ended = item->finished_at_unix_ms();
+    if (what.ended_until_unix_ms() > 0 && (ended == 0 || ended >= what.ended_until_unix_ms())) continue;
     item->clear_cursor();
     *out.add_items() = std::move(*item);
   }

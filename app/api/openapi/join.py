@@ -164,10 +164,14 @@ def check(document):
                 raise refused(f"nothing refers to components/{kind}/{name}")
 
 
-def load(release="", folder=FOLDER):
+def load(release="", folder=FOLDER, with_sections=False):
+    """`with_sections`: operations have their x-section, which is for page.py alone."""
     document = {}
     for name, piece in read_pieces(folder):
         merge(document, piece, "", name)
+    if not with_sections:
+        for _, _, operation in operations(document):
+            operation.pop("x-section", None)
     write_out(document)
     check(document)
     document["info"]["version"] = release or "0"

@@ -1,5 +1,6 @@
 // /v1/tasks: lists and single tasks.
 
+#include <chrono>
 #include <utility>
 
 #include "actors/core/request_limits.hpp"
@@ -9,12 +10,14 @@
 #include "app/json/task.hpp"
 #include "app/json/words.hpp"
 #include "messages/task_states.hpp"
+#include "store/archive_day.hpp"
 
 namespace fairlead::app::api {
 
 namespace {
 
-v1::TaskListRequest read_list(exchange& from, const page_asked& page) {
+/// What all lists of tasks take.
+v1::TaskListRequest begin_list(exchange& from, const page_asked& page) {
   v1::TaskListRequest out;
   out.set_partial(true);
   out.set_page_size(page.size);
@@ -25,10 +28,15 @@ v1::TaskListRequest read_list(exchange& from, const page_asked& page) {
     else
       from.refuse_at("state", invalid("There is no state '" + word + "'.", "States are " + task_state_words() + "."));
   }
-  take_flag(from, "parked", [&](bool on) { out.set_parked_only(on); });
-  take_flag(from, "archived", [&](bool on) { out.set_archived(on); });
   take_text(from, "workflow", [&](const std::string& name) { out.set_workflow(name); });
   take_labels(from, *out.mutable_labels());
+  return out;
+}
+
+v1::TaskListRequest read_list(exchange& from, const page_asked& page) {
+  auto out = begin_list(from, page);
+  take_flag(from, "parked", [&](bool on) { out.set_parked_only(on); });
+  take_flag(from, "archived", [&](bool on) { out.set_archived(on); });
   std::int64_t older_ms = 0, younger_ms = 0, ended_since = 0;
   take_age(from, "older_than", older_ms);
   take_age(from, "younger_than", younger_ms);
@@ -37,6 +45,31 @@ v1::TaskListRequest read_list(exchange& from, const page_asked& page) {
   out.set_younger_than_ms(younger_ms);
   out.set_ended_since_unix_ms(ended_since);
   return out;
+}
+
+constexpr std::int64_t day_ms = std::chrono::milliseconds{std::chrono::days{1}}.count();
+
+/// `day=2026-11-22`: from the beginning of the day, in UTC, to that of the next.
+void take_day(exchange& from, v1::TaskListRequest& out) {
+  const auto given = from.parameter("day");
+  const auto day = given ? store::parse_day(*given) : std::nullopt;
+  if (!day || *day < 1) {
+    from.refuse_at("day", invalid(given ? "'" + *given + "' is no day since 1970-01-02." : "The parameter day is missing.",
+                                  "Give a day in UTC, such as 2026-11-22."));
+    return;
+  }
+  out.set_ended_since_unix_ms(*day * day_ms);
+  out.set_ended_until_unix_ms((*day + 1) * day_ms);
+  if (out.ended_since_unix_ms() > to_unix_ms(from.in().time->now()))
+    from.refuse(error{v1::ERROR_CODE_NOT_FOUND, "The day " + *given + " has not begun.", "Give an earlier day. Days are those of UTC."});
+}
+
+void say_tasks(exchange& to, const page_asked& page, const v1::TaskListReply& reply) {
+  json_writer out;
+  out.begin_object().key("items").begin_array();
+  for (const auto& task : reply.items()) out.raw(task_summary_json(task));
+  page.write_end(out.end_array(), reply.cursor(), reply);
+  to.say(200, out.text());
 }
 
 /// What the right `payloads` is about. The JSON has null for each.
@@ -93,12 +126,20 @@ void list_tasks(exchange_ptr x) {
   const page_asked page{*x};
   const auto list = read_list(*x, page);
   if (x->refuse_rest()) return;
-  x->ask<v1::TaskListRequest>(list, [x, page](const v1::TaskListReply& reply) {
-    json_writer out;
-    out.begin_object().key("items").begin_array();
-    for (const auto& task : reply.items()) out.raw(task_summary_json(task));
-    page.write_end(out.end_array(), reply.cursor(), reply);
-    x->say(200, out.text());
+  x->ask<v1::TaskListRequest>(list, [x, page](const v1::TaskListReply& reply) { say_tasks(*x, page, reply); });
+}
+
+void list_ended(exchange_ptr x) {
+  const page_asked page{*x};
+  auto list = begin_list(*x, page);
+  take_day(*x, list);
+  if (x->refuse_rest()) return;
+  x->ask<v1::TaskListRequest>(list, [x, page, until = list.ended_until_unix_ms()](const v1::TaskListReply& reply) {
+    const auto nothing_at_all = page.cursor.empty() && reply.cursor().empty() && reply.items().empty() && reply.missing().empty();
+    if (nothing_at_all && until <= reply.kept_from_unix_ms())
+      return x->refuse(error{v1::ERROR_CODE_NOT_FOUND, "The tasks that ended on that day are no longer kept.",
+                             "To keep tasks longer, see retention.keep in the node file, and retention in workflows."});
+    say_tasks(*x, page, reply);
   });
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -24,8 +25,38 @@ struct list_options {
   bool all = false;
   std::shared_ptr<bool> quiet;
   bool archived = false;
-  std::optional<std::string> ended_since;
+  std::optional<std::string> ended_since, ended_until, day;
 };
+
+/// When the tasks ended that are asked for.
+status read_end(const list_options& options, v1::TaskListRequest& out) {
+  const auto now = to_unix_ms(system_clock{}.now());
+  const auto read = [&](const char* option, const std::string& text, auto&& take) -> status {
+    const auto at = read_since(option, text, now);
+    if (!at) return at.failure();
+    take(*at);
+    return nothing{};
+  };
+  if (options.day) {
+    if (options.day->size() != std::string_view{"2026-11-22"}.size())
+      return invalid("'" + *options.day + "' is not a day for --day", "Write it in UTC like 2026-11-22");
+    return read("--day", *options.day, [&out](std::int64_t at) {
+      out.set_ended_since_unix_ms(at);
+      out.set_ended_until_unix_ms(at + std::chrono::milliseconds{std::chrono::hours{24}}.count());
+    });
+  }
+  if (options.ended_since)
+    if (const auto done = read("--ended-since", *options.ended_since, [&out](std::int64_t at) { out.set_ended_since_unix_ms(at); });
+        !done.ok())
+      return done;
+  if (options.ended_until)
+    if (const auto done = read("--ended-until", *options.ended_until, [&out](std::int64_t at) { out.set_ended_until_unix_ms(at); });
+        !done.ok())
+      return done;
+  if (options.ended_since && options.ended_until && out.ended_since_unix_ms() >= out.ended_until_unix_ms())
+    return invalid("--ended-since is not before --ended-until", "Give the earlier time as --ended-since");
+  return nothing{};
+}
 
 void add_row(text_table& table, const v1::TaskSummary& task) {
   table.add({task.id(), task.workflow(), task_state_text(task.state(), task.parked(), task.paused()),
@@ -43,13 +74,9 @@ void list_tasks(cli_context& context, const list_options& options) {
   request->set_cursor(options.cursor);
   request->set_partial(true);
   request->set_archived(options.archived);
-  if (options.ended_since) {
-    const auto since = read_since("--ended-since", *options.ended_since, to_unix_ms(system_clock{}.now()));
-    if (!since) {
-      context.code = fail(since.failure());
-      return;
-    }
-    request->set_ended_since_unix_ms(*since);
+  if (const auto read = read_end(options, *request); !read.ok()) {
+    context.code = fail(read.failure());
+    return;
   }
   auto connected = connect(context);
   if (!connected) {
@@ -99,7 +126,7 @@ void list_tasks(cli_context& context, const list_options& options) {
     request->set_cursor(reply->cursor());
     if (context.code != exit_ok || last) break;
   }
-  const auto lists_archives = options.archived || options.ended_since;
+  const auto lists_archives = options.archived || options.ended_since || options.ended_until || options.day;
   const auto ended = [](int state) { return has_ended(static_cast<v1::TaskState>(state)); };
   const auto may_have_ended =
       !request->parked_only() && (request->states().empty() || std::any_of(request->states().begin(), request->states().end(), ended));
@@ -121,11 +148,18 @@ void add_list(CLI::App& group, cli_context& context) {
   auto options = std::make_shared<list_options>();
   add_filter_options(*command, options->filter);
   command->add_flag("--archived", options->archived, "Only ended tasks that are in the archives, latest first");
-  command
-      ->add_option(
-          "--ended-since", options->ended_since,
-          "Only tasks that ended then or later, archived ones included, latest first: 3d (ago), or in UTC 2026-11-19 or 2026-11-19T08:00")
-      ->type_name("TIME");
+  auto* const since = command
+                          ->add_option("--ended-since", options->ended_since,
+                                       "Only tasks that ended then or later, archived ones included, latest first: 3d (ago), or in UTC "
+                                       "2026-11-19 or 2026-11-19T08:00")
+                          ->type_name("TIME");
+  auto* const until =
+      command->add_option("--ended-until", options->ended_until, "Only tasks that ended before, archived ones included, latest first")
+          ->type_name("TIME");
+  command->add_option("--day", options->day, "Only tasks that ended on this day in UTC, archived ones included, latest first")
+      ->type_name("YYYY-MM-DD")
+      ->excludes(since)
+      ->excludes(until);
   command->add_option("--limit", options->limit, "How many to list at most")
       ->type_name("N")
       ->check(CLI::Range(1U, 1'000'000'000U))

@@ -105,6 +105,22 @@ TEST(merged_task_list, says_how_many_tasks_all_shards_have_looked_at) {
   EXPECT_NE(page.cursor(), "");
 }
 
+TEST(merged_task_list, leaves_out_what_a_node_of_an_earlier_release_lists_beyond_the_asked_time) {
+  v1::TaskListRequest what;
+  what.set_ended_since_unix_ms(5);
+  what.set_ended_until_unix_ms(10);
+  v1::TaskListReply answer;
+  for (const std::int64_t at : {12, 10, 9, 5}) {
+    answer.add_items()->set_id(std::to_string(at));
+    answer.mutable_items()->rbegin()->set_finished_at_unix_ms(at);
+  }
+  answer.set_kept_from_unix_ms(3);
+  const auto page = merge_tasks(what, std::vector<list_place>(1), {answer});
+  ASSERT_EQ(page.items_size(), 2);
+  EXPECT_EQ(page.items(0).id(), "9");
+  EXPECT_EQ(page.kept_from_unix_ms(), 3);
+}
+
 TEST(merged_task_list, goes_by_the_end_where_the_shards_do) {
   v1::TaskListRequest what;
   what.add_states(v1::TASK_STATE_COMPLETED);

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "actors/queries/task_rows.hpp"
 #include "store/memory/memory_archive.hpp"
 #include "store/memory/memory_store.hpp"
+#include "store/rows/archive_rows.hpp"
 #include "tests/store/archive_fixture.hpp"
 
 namespace fairlead::testing {
@@ -50,6 +52,11 @@ class ended_tasks_test : public ::testing::Test {
   static v1::TaskListRequest since(std::int64_t unix_ms) {
     v1::TaskListRequest out;
     out.set_ended_since_unix_ms(unix_ms);
+    return out;
+  }
+  static v1::TaskListRequest day(std::int64_t number) {
+    auto out = since(number * day_ms);
+    out.set_ended_until_unix_ms((number + 1) * day_ms);
     return out;
   }
   static v1::TaskListRequest archived() {
@@ -152,6 +159,82 @@ TEST_F(ended_tasks_test, says_how_many_it_has_looked_at_in_the_store_and_in_the_
   what.set_page_size(1);
   what.clear_workflow();
   EXPECT_EQ(list(what).looked_at(), 1u);
+}
+
+TEST_F(ended_tasks_test, has_those_of_one_day_from_the_store_and_from_the_archives) {
+  // Some a second before the day and behind it, too.
+  ended(1, 5 * day_ms - 1);
+  ended(2, 5 * day_ms);
+  ended(3, 6 * day_ms - 1);
+  ended(4, 6 * day_ms);
+  for (const std::uint32_t page : {1, 2, 100}) EXPECT_EQ(all(day(5), page), (texts{"t3", "t2"})) << page;
+  archive(2, 5);
+  for (const std::uint32_t page : {1, 2, 100}) EXPECT_EQ(all(day(5), page), (texts{"t3", "t2 archived"})) << page;
+  for (const auto number : {1, 3, 4}) archive(static_cast<std::uint64_t>(number), number == 1 ? 4 : number == 3 ? 5 : 6);
+  for (const std::uint32_t page : {1, 2, 100}) EXPECT_EQ(all(day(5), page), (texts{"t3 archived", "t2 archived"})) << page;
+  EXPECT_EQ(all(day(7)), texts{});
+}
+
+TEST_F(ended_tasks_test, finds_tasks_of_a_day_whose_archives_have_other_days) {
+  for (std::uint64_t i = 1; i <= 6; ++i) ended(i, 6 * day_ms + static_cast<std::int64_t>(i));
+  archive(1, 3);
+  archive(2, 5);
+  archive(3, 6);
+  archive(4, 6, 90);
+  archive(5, 7);
+  archive(6, 9);
+  const texts wanted{"t4 archived", "t3 archived", "t2 archived", "t1 archived", "t5 archived", "t6 archived"};
+  for (const std::uint32_t page : {1, 2, 3, 100}) EXPECT_EQ(all(day(6), page), wanted) << page;
+}
+
+TEST_F(ended_tasks_test, reads_no_more_for_a_day_among_thousands_than_for_one_among_few) {
+  constexpr std::uint64_t days = 300;
+  for (std::uint64_t i = 1; i <= days; ++i) {
+    ended(i, static_cast<std::int64_t>(i) * day_ms);
+    archive(i, static_cast<std::int64_t>(i));
+  }
+  for (const std::int64_t wanted : {2, 150, 299}) {
+    const auto reply = list(day(wanted));
+    ASSERT_EQ(reply.items_size(), 1) << wanted;
+    EXPECT_EQ(reply.items(0).id(), "t" + std::to_string(wanted));
+    EXPECT_EQ(reply.looked_at(), 3u) << "its own, the one before and the one behind";
+    EXPECT_EQ(reply.cursor(), "");
+  }
+  // Most archives have nothing that is asked for: a page opens only so many of them.
+  auto what = archived();
+  what.set_workflow("another");
+  auto reply = list(what);
+  EXPECT_EQ(reply.looked_at(), static_cast<std::uint64_t>(archives_a_page));
+  ASSERT_NE(reply.cursor(), "");
+  what.set_cursor(reply.cursor());
+  reply = list(what);
+  EXPECT_EQ(reply.looked_at(), days - archives_a_page);
+  EXPECT_EQ(reply.cursor(), "");
+}
+
+TEST_F(ended_tasks_test, says_from_which_day_on_archives_are_kept) {
+  EXPECT_EQ(list(day(2)).kept_from_unix_ms(), 0);
+  auto batch = shard.next();
+  store::put_drop(batch, 0, 4);
+  shard.expect_committed(std::move(batch));
+  EXPECT_EQ(list(day(2)).kept_from_unix_ms(), 4 * day_ms);
+}
+
+TEST_F(ended_tasks_test, has_no_cursor_of_the_archives_in_common_with_lists_without_a_bound) {
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    ended(i, 2 * day_ms + static_cast<std::int64_t>(i));
+    archive(i, 2);
+  }
+  auto bounded = day(2), open = archived();
+  bounded.set_page_size(1);
+  open.set_page_size(1);
+  const auto of_bounded = list(bounded).cursor(), of_open = list(open).cursor();
+  ASSERT_NE(of_bounded, "");
+  ASSERT_NE(of_open, "");
+  bounded.set_cursor(of_open);
+  open.set_cursor(of_bounded);
+  EXPECT_EQ(list(bounded).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
+  EXPECT_EQ(list(open).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
 }
 
 TEST_F(ended_tasks_test, filters_as_every_list_does) {
