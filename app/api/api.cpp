@@ -44,6 +44,7 @@ const std::vector<route>& routes() {
       {"GET", "/v1/operations", &list_operations, needs<v1::TaskListRequest>},
       {"GET", "/v1/operations/{id}", &show_operation, needs<v1::TaskShowRequest>},
       {"POST", "/v1/operations/{id}/actions", &act_on_operation, needs<v1::OperateRequest>},
+      {"POST", "/v1/clients/{client}/replies:take", &take_replies, needs<v1::RepliesRequest>},
       {"GET", "/v1/workflows", &list_workflows, needs<v1::WorkflowListRequest>},
       {"POST", "/v1/workflows", &deploy_workflow, needs<v1::DeployRequest>, runs::in_its_thread},
       {"POST", "/v1/workflows:check", &check_workflow, needs<v1::WorkflowListRequest>, runs::in_its_thread},

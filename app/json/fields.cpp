@@ -130,8 +130,9 @@ json_taker json_into(std::string& out) {
   };
 }
 
-json_taker each_into(std::size_t most, std::function<status(std::size_t i, std::string_view value, std::string& pointer)> take) {
-  return [most, take = std::move(take)](const std::string& field, std::string_view value, std::string& pointer) -> status {
+json_taker each_into(std::size_t most, std::function<status(std::size_t i, std::string_view value, std::string& pointer)> take,
+                     std::size_t least) {
+  return [most, least, take = std::move(take)](const std::string& field, std::string_view value, std::string& pointer) -> status {
     if (value.front() != '[') return invalid(field + " must be an array, " + found_kind(value));
     const auto base = pointer;
     std::size_t count = 0;
@@ -142,7 +143,7 @@ json_taker each_into(std::size_t most, std::function<status(std::size_t i, std::
     });
     if (!read) return read;
     pointer = base;
-    if (count == 0) return invalid(field + " is empty", "Give at least one item.");
+    if (count < least) return invalid(field + " is empty", "Give at least one item.");
     return nothing{};
   };
 }

@@ -43,8 +43,9 @@ json_taker number_into(Number& out) {
     return invalid(field + " must be a whole number of " + std::to_string(sizeof(Number) * 8) + " bits");
   };
 }
-/// An array of 1 to `most` values, each read by `take` under its place.
-json_taker each_into(std::size_t most, std::function<status(std::size_t i, std::string_view value, std::string& pointer)> take);
+/// An array of `least` to `most` values, each read by `take` under its place.
+json_taker each_into(std::size_t most, std::function<status(std::size_t i, std::string_view value, std::string& pointer)> take,
+                     std::size_t least = 1);
 /// An array of 1 to `most` strings.
 json_taker texts_into(std::vector<std::string>& out, std::size_t most);
 /// A moment (read_start), and a duration of at least `least_ms`.

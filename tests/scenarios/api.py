@@ -77,7 +77,7 @@ def run():
         here.node.start()
         deploy(here.node)
         to = api(port)
-        for part in (about, described, submissions, waits, lists, ended, refusals):
+        for part in (about, described, submissions, waits, lists, ended, replies, refusals):
             part(to, here.node)
             print(f"ok  {part.__name__}", flush=True)
         before = resident(here.node.process.pid), open_files(here.node.process.pid)
@@ -210,6 +210,32 @@ def ended(to, node):
     for query, at in (("", "day"), ("?day=", "day"), ("?day=2026-13-01", "day"), ("?day=yesterday", "day"), (f"?day={day}&parked=true", "parked")):
         to.expect(400, "GET", "/v1/ended" + query, code="invalid_argument", pointer=at)
     to.expect(400, "GET", f"/v1/ended?day={day}&state=running", code="invalid_argument")
+
+
+def replies(to, node):
+    """Status events are taken, come again until they are acknowledged, and are those that the command line shows."""
+    path = "/v1/clients/shop%2F1/replies:take"
+    _, said = to.expect(200, "POST", path, {})
+    expect(said == {"replies": [], "positions": []}, f"{said}")
+    to.expect(201, "PUT", "/v1/tasks/told?wait=30s", {"workflow": "order", "input": INPUT, "reply": {"client": "shop/1"}})
+    _, first = to.expect(200, "POST", path, {"positions": [], "wait_ms": 20_000, "page_size": 1})
+    expect([one["kind"] for one in first["replies"]] == ["received"] and first["replies"][0]["task"] == "told", f"{first}")
+    _, again = to.expect(200, "POST", path, {"positions": []})
+    expect(again["replies"][0] == first["replies"][0] and again["replies"][-1]["kind"] == "completed", f"{again}")
+    listed = harness.fairlead("replies", "shop/1", "--keep", "--json", node=node.address).stdout.split("\n")
+    expect([json.loads(line) for line in listed if line] == again["replies"], f"the command line shows others: {listed}")
+    _, rest = to.expect(200, "POST", path, {"positions": first["positions"]})
+    expect(rest["replies"] == again["replies"][1:] and rest["positions"] == again["positions"], f"{rest}")
+    _, none = to.expect(200, "POST", path, {"positions": rest["positions"], "wait_ms": 100})
+    expect(none == {"replies": [], "positions": rest["positions"]}, f"{none}")
+    _, none = to.expect(200, "POST", path, {"positions": []})
+    expect(none["replies"] == [], f"they were acknowledged: {none}")
+    for body, at in (({"wait_ms": 30_001}, "/wait_ms"), ({"wait_ms": "1s"}, "/wait_ms"), ({"page_size": 0}, "/page_size"), ({"positions": 1}, "/positions"),
+                     ({"positions": [{"shard": 0}]}, "/positions/0/acknowledged"), ({"positions": [{"shard": -1, "acknowledged": 1}]}, "/positions/0/shard"),
+                     ({"client": "x"}, "/client")):
+        to.expect(400, "POST", path, body, code="invalid_argument", pointer=at)
+    to.expect(400, "POST", path, {"positions": [{"shard": 0, "acknowledged": 2**60}]}, code="invalid_argument")
+    to.expect(400, "POST", "/v1/clients/no%20name/replies:take", {}, code="invalid_argument")
 
 
 def refusals(to, node):

@@ -28,6 +28,7 @@ SEES = {"viewer", "client", "operator", "admin"}
 ALLOWED = {
     ("GET", "/v1/version"): EVERYBODY, ("GET", "/v1/openapi.json"): EVERYBODY, ("GET", "/v1/problems/not_found"): EVERYBODY, ("GET", "/v1/me"): EVERYBODY,
     ("GET", "/v1/tasks"): SEES, ("GET", "/v1/ended"): SEES, ("POST", "/v1/tasks"): {"client", "admin"}, ("POST", "/v1/tasks:batch"): {"client", "admin"},
+    ("POST", "/v1/clients/client-1/replies:take"): {"client", "admin"},
     ("POST", "/v1/tasks:states"): SEES, ("GET", "/v1/tasks/anna-1"): SEES, ("PUT", "/v1/tasks/anna-1"): {"client", "admin"},
     ("GET", "/v1/tasks/anna-1/history"): SEES, ("GET", "/v1/tasks/anna-1/events"): SEES,
     ("GET", "/v1/tasks/anna-1/input"): {"client", "admin"},
@@ -149,6 +150,21 @@ class tokens_scenario:
         said, _ = refused(self.to, "invalid_argument", "PUT", "/v1/tasks/hook", client, body={**ORDER, "reply": {"webhook": "http://127.0.0.1:1/x"}})
         expect("webhooks is missing" in said["detail"], str(said))
 
+    def replies(self):
+        """A client takes its own status events, and an operator's administrator those of any."""
+        own, other = "/v1/clients/client-1/replies:take", "/v1/clients/shop/replies:take"
+        for name, role in (("client-1", "client"), ("shop", "admin")):
+            status, said, _ = ask(self.to, "PUT", f"/v1/tasks/told-{name}", self.tokens[role], {**ORDER, "reply": {"client": name}})
+            expect(status == 201, f"{status} {said}")
+        _, said, _ = ask(self.to, "POST", own, self.tokens["client"], {"wait_ms": 20_000})
+        expect({one["task"] for one in said["replies"]} == {"told-client-1"} and said["positions"], str(said))
+        said, _ = refused(self.to, "forbidden", "POST", other, self.tokens["client"], body={})
+        expect("another client" in said["detail"], str(said))
+        _, said, _ = ask(self.to, "POST", other, self.tokens["admin"], {"wait_ms": 20_000})
+        expect({one["task"] for one in said["replies"]} == {"told-shop"}, str(said))
+        _, said, _ = ask(self.to, "GET", "/v1/audit?verb=take", self.tokens["admin"])
+        expect([one["path"] for one in said["items"] if one["status"] == 200][:1] == [other], str(said))
+
     def jobs(self):
         """A job with a launch that is open is shown to whoever may look at jobs; a refused change changes nothing."""
         deploy, job = self.tokens["deploy"], {"job": "nightly", "schedule": "0 3 * * *", "workflow": "order", "input": ORDER["input"]}
@@ -263,7 +279,7 @@ class tokens_scenario:
         refused(self.to, "cross_origin", "PUT", "/v1/tasks/x", self.tokens["admin"], body=ORDER, headers={"Origin": "https://evil.example"})
 
     def run(self):
-        for part in (self.roles, self.own_tasks, self.others_ids, self.jobs, self.bodies_of_strangers, self.payloads, self.history_has_the_name, self.wrong_tokens, self.broken_file, self.audit, self.killed, self.hosts):
+        for part in (self.roles, self.own_tasks, self.others_ids, self.replies, self.jobs, self.bodies_of_strangers, self.payloads, self.history_has_the_name, self.wrong_tokens, self.broken_file, self.audit, self.killed, self.hosts):
             part()
             print(f"ok  {part.__name__}", flush=True)
         code, _ = self.node.end()

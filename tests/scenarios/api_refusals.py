@@ -21,7 +21,9 @@ SHIPPED = {"workflow": "shipped", "steps": {"only": {"agent": "shipping", "call"
 FRAGILE = {"workflow": "fragile", "on_failure": "undo",
            "steps": {"only": {"agent": "inventory", "call": "reserve", "attempts": 1, "undo": "none"}}}
 YEARLY = {"job": "yearly", "schedule": "0 0 1 1 *", "workflow": "shipped", "overlap": "skip"}
-PARTS = {"{id}": "nobody", "{step}": "first", "{number}": "999999", "{node}": "nobody", "{code}": "nothing", "{name}": "nobody"}
+PARTS = {"{id}": "nobody", "{step}": "first", "{number}": "999999", "{node}": "nobody", "{code}": "nothing", "{name}": "nobody",
+         "{client}": "nobody"}
+QUERIES = {"/v1/ended": "?day=9000-01-01"}
 
 
 def run():
@@ -91,7 +93,7 @@ def nobody(to, node):
     """What is asked for does not exist."""
     for (path, method), operation in openapi.check().document.operations.items():
         if "404" in operation["responses"] and "requestBody" not in operation:
-            to.expect(404, method.upper(), filled(path), code="not_found")
+            to.expect(404, method.upper(), filled(path) + QUERIES.get(path, ""), code="not_found")
 
 
 def tasks(to, node):

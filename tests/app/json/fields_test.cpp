@@ -72,5 +72,13 @@ TEST(json_fields, that_are_wrong_are_pointed_to) {
   }
 }
 
+TEST(json_fields, take_an_empty_array_where_it_may_be_empty) {
+  const auto take = [](std::size_t, std::string_view, std::string&) -> status { return nothing{}; };
+  std::string pointer;
+  EXPECT_TRUE(read_json_object(R"({"all": [ ]})", "The body", {{"all", each_into(2, take, 0)}}, pointer).ok());
+  EXPECT_FALSE(read_json_object(R"({"all": [ ]})", "The body", {{"all", each_into(2, take)}}, pointer).ok());
+  EXPECT_FALSE(read_json_object(R"({"all": [1, 2, 3]})", "The body", {{"all", each_into(2, take, 0)}}, pointer).ok());
+}
+
 }  // namespace
 }  // namespace fairlead::app
