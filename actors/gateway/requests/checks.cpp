@@ -59,8 +59,7 @@ std::optional<error> check_request(const v1::TaskListRequest& what) {
   const auto lives = [](int state) { return !has_ended(static_cast<v1::TaskState>(state)); };
   if (what.ended_since_unix_ms() < 0) return invalid("the time since which tasks have ended is before 1970", "give a later time");
   if (what.ended_until_unix_ms() != 0 && what.ended_until_unix_ms() <= what.ended_since_unix_ms())
-    return invalid("no task ended before the time until which tasks have ended, and not before the time since which they have",
-                   "give a later time until which");
+    return invalid("the time until which tasks have ended is not after the time since which they have", "give a later time until which");
   if (ended && (what.parked_only() || std::any_of(what.states().begin(), what.states().end(), lives)))
     return invalid("a list of ended tasks cannot have tasks that live", "leave out the states of live tasks, and parked");
   return std::nullopt;

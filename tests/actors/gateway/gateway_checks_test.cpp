@@ -30,6 +30,19 @@ TEST(check_of_a_request, to_forget_effects_needs_a_name_and_no_repair_beside_it)
   EXPECT_EQ(refused(what), "the request asks both to repair tasks and to forget effects");
 }
 
+TEST(check_of_a_request, for_ended_tasks_needs_a_time_that_may_have_some_and_no_state_of_live_ones) {
+  v1::TaskListRequest what;
+  what.set_ended_until_unix_ms(10);
+  EXPECT_EQ(refused(what), "");
+  what.set_ended_since_unix_ms(9);
+  EXPECT_EQ(refused(what), "");
+  what.set_ended_since_unix_ms(10);
+  EXPECT_NE(refused(what), "");
+  what.clear_ended_since_unix_ms();
+  what.add_states(v1::TASK_STATE_RUNNING);
+  EXPECT_EQ(refused(what), "a list of ended tasks cannot have tasks that live");
+}
+
 TEST(check_of_a_request, to_forget_a_node_needs_a_name_of_who_asks) {
   v1::NodeOperateRequest what;
   what.set_verb(v1::NODE_VERB_FORGET);
