@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "app/door/shown_certificate.hpp"
+#include "app/door/tls_shown.hpp"
 
 namespace fairlead::app::door {
 

@@ -6,10 +6,10 @@
 #include <chrono>
 #include <memory>
 
-#include "app/door/client_trust.hpp"
 #include "app/door/message.hpp"
 #include "app/door/tls.hpp"
 #include "app/door/tls_keys.hpp"
+#include "app/door/tls_trust.hpp"
 
 namespace fairlead::app::door {
 

@@ -275,8 +275,12 @@ struct listener::loop {
     if (const auto bad = guards.refuse(one.what.head)) return refuse(one, *bad);
     if (guards.is_known && announced_bytes(one.what.head).value_or(most_body_bytes) > most_unknown_body_bytes &&
         !guards.is_known(one.what.head, one.what.from))
-      return refuse(
-          one, {"unauthenticated", "The request has no token that is known here.", "Send one in the header Authorization.", {}, {}, true});
+      return refuse(one, {"unauthenticated",
+                          "Nobody knows here who sends the request.",
+                          "Send a token in the header Authorization, or show a client certificate.",
+                          {},
+                          {},
+                          true});
     if (announced_bytes(one.what.head).value_or(0) + held_bytes() > limits.body_bytes || mail->requests() >= limits.requests)
       return refuse(one, too_many());
     one.on->enter(phase::body);

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "app/door/client_trust.hpp"
 #include "app/door/guards.hpp"
 #include "app/door/message.hpp"
 #include "app/door/tls.hpp"
+#include "app/door/tls_trust.hpp"
 #include "app/process/listen_socket.hpp"
 #include "messages/error.hpp"
 

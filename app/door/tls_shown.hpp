@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "app/door/client_trust.hpp"
 #include "app/door/message.hpp"
+#include "app/door/tls_trust.hpp"
 
 namespace fairlead::app::door {
 
