@@ -149,7 +149,8 @@ void port::look_at_certificate() {
     log_->on_note(note_level::info, "api",
                   "api.tls: another certificate is in use, valid until " + format_utc(certificate_->ends_unix_ms()));
   }
-  const auto left_ms = certificate_->ends_unix_ms() - to_unix_ms(time_->now());
+  *ends_ = certificate_->ends_unix_ms();
+  const auto left_ms = *ends_ - to_unix_ms(time_->now());
   for (const auto days : warn_days) {
     if (left_ms > std::int64_t{days} * 86'400'000) break;
     if (warned_days_ != -1 && warned_days_ <= days) continue;

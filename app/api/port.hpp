@@ -1,6 +1,8 @@
 #pragma once
 // The ports of the API on this node.
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +25,9 @@ class port {
   port& operator=(const port&) = delete;
   ~port();
 
+  /// When the certificate of TLS ends, in unix milliseconds, kept current; 0: there is none.
+  std::shared_ptr<const std::atomic<std::int64_t>> certificate_ends() const { return ends_; }
+
  private:
   port(const clock& time, observer& log) : time_(&time), log_(&log) {}
   result<std::unique_ptr<door::listener>> listen(result<listen_socket> at, const std::string& where, const door::guard& guards,
@@ -37,6 +42,7 @@ class port {
   const clock* time_;
   observer* log_;
   std::shared_ptr<door::tls_certificate> certificate_;
+  const std::shared_ptr<std::atomic<std::int64_t>> ends_ = std::make_shared<std::atomic<std::int64_t>>(0);
   std::shared_ptr<door::client_trust> clients_;        // null: no client is asked for a certificate
   std::string certificate_trouble_, clients_trouble_;  // of the latest reading
   int warned_days_ = -1;                               // of the certificate that is in use; -1: not yet

@@ -409,16 +409,16 @@ struct node_runtime::state {
       }
       return out;
     };
+    auto served = api::port::serve(config, {&*system, tree->gateway(), config.name, FAIRLEAD_VERSION, &clock}, *log);
+    if (!served) return served.failure();
+    api = std::move(*served);
+    const auto set_aside = [folders = working_folders_of(config)] { return count_set_aside(folders); };
     figures.emplace(metrics_setup{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, tree->gateway()),
-                                  replicas, [folders = working_folders_of(config)] { return count_set_aside(folders); }});
-    if (config.http) {
-      auto started = http_port::start(*config.http, figures->handlers());
-      if (!started) return started.failure();
-      http = std::move(*started);
-    }
-    auto started = api::port::serve(config, {&*system, tree->gateway(), config.name, FAIRLEAD_VERSION, &clock}, *log);
+                                  replicas, set_aside, api ? api->certificate_ends() : nullptr});
+    if (!config.http) return nothing{};
+    auto started = http_port::start(*config.http, figures->handlers());
     if (!started) return started.failure();
-    api = std::move(*started);
+    http = std::move(*started);
     return nothing{};
   }
 
