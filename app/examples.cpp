@@ -62,7 +62,7 @@ constexpr command_examples all[] = {
     {"job resume", "nightly-report"},
     {"job skip", "nightly-report"},
     {"job run", "nightly-report"},
-    {"job backfill", "nightly-report --last 3d\nnightly-report --from 2026-11-19 --to 2026-11-20"},
+    {"job backfill", "nightly-report --last 3d\nnightly-report --from 2026-11-19 --to 2026-11-20 --dry-run"},
     {"job delete", "nightly-report"},
     {"job rewind", "nightly-report"},
     {"job history", "nightly-report --last 7d"},

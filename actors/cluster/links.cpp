@@ -269,9 +269,10 @@ void links::accept(const v1::Hello& you, gateway_token gateway) {
     one.since_unix_ms = wall_ms();
     one.changed_at = now();
     ++memory_.connects[you.node()];
+    // Not with each hello: another node of that name may be refused meanwhile.
+    refusals_.erase(you.node());
     note(note_level::info, "node " + you.node() + " (incarnation " + std::to_string(you.incarnation()) + ") is connected");
   }
-  refusals_.erase(you.node());
   // An entry may be dropped: connected nodes are compared by their current Hello, and the others are few, except under abuse.
   if (memory_.seen.size() >= max_seen && memory_.seen.count(you.node_id()) == 0) memory_.seen.erase(memory_.seen.begin());
   auto& seen = memory_.seen[you.node_id()];

@@ -3,8 +3,30 @@
 #include <algorithm>
 
 #include "actors/core/task/reason.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead {
+
+namespace {
+
+/// Whether the list had the task at its moment, as far as the task says. A list of states is left by a task that goes on to another of them, and
+/// that task was on it all the same.
+bool was_there(const v1::TaskListRequest& what, const v1::TaskRecord& task) {
+  const auto then = what.as_of_unix_ms();
+  if (then == 0) return true;
+  if (task.created_at_unix_ms() > then) return false;
+  const auto& states = what.states();
+  const auto lists_only_ended =
+      !states.empty() && std::all_of(states.begin(), states.end(), [](int state) { return has_ended(static_cast<v1::TaskState>(state)); });
+  if (lists_only_ended && task.finished_at_unix_ms() > then) return false;
+  if (!what.parked_only()) return true;
+  const auto& events = task.recent();
+  const auto parked =
+      std::find_if(events.rbegin(), events.rend(), [](const v1::HistoryEvent& one) { return one.kind() == v1::EVENT_KIND_TASK_PARKED; });
+  return parked == events.rend() || parked->at_unix_ms() <= then;
+}
+
+}  // namespace
 
 bool task_matches(const v1::TaskListRequest& what, const v1::TaskRecord& task, moment now) {
   if (what.states_size() > 0 && std::find(what.states().begin(), what.states().end(), task.state()) == what.states().end()) return false;
@@ -17,7 +39,8 @@ bool task_matches(const v1::TaskListRequest& what, const v1::TaskRecord& task, m
   }
   if (task.finished_at_unix_ms() < what.ended_since_unix_ms()) return false;
   if (!what.submitted_by().empty() && task.submitted_by() != what.submitted_by()) return false;
-  const auto age_ms = to_unix_ms(now) - task.created_at_unix_ms();
+  if (!was_there(what, task)) return false;
+  const auto age_ms = (what.as_of_unix_ms() != 0 ? what.as_of_unix_ms() : to_unix_ms(now)) - task.created_at_unix_ms();
   if (what.older_than_ms() > 0 && age_ms < what.older_than_ms()) return false;
   return what.younger_than_ms() <= 0 || age_ms < what.younger_than_ms();
 }

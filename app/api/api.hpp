@@ -52,6 +52,11 @@ void put_task(exchange_ptr x);
 void post_task(exchange_ptr x);
 void submit_batch(exchange_ptr x);
 void act_on_task(exchange_ptr x);
+void act_on_tasks(exchange_ptr x);
+
+void list_operations(exchange_ptr x);
+void show_operation(exchange_ptr x);
+void act_on_operation(exchange_ptr x);
 
 void list_workflows(exchange_ptr x);
 void show_workflow(exchange_ptr x);

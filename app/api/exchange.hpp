@@ -126,12 +126,28 @@ class exchange : public std::enable_shared_from_this<exchange> {
       then(*answer);
     });
   }
+  /// As ask(), for what the node does on its own account, once whoever asks may do what it is done for.
+  template <class Request>
+  void ask_for_node(Request request, std::function<void(reply_of<Request>&)> then, duration wait = {}) {
+    send<Request>(std::move(request), wait, [self = shared_from_this(), then = std::move(then)](result<reply_of<Request>> answer) {
+      if (!answer) return self->refuse(answer.failure());
+      then(*answer);
+    });
+  }
   /// `then` gets errors, too.
   template <class Request>
   void ask_any(Request request, duration wait, std::function<void(result<reply_of<Request>>)> then) {
     if (!may(right_for(request))) return;
     if constexpr (requires { request.set_submitted_by(std::string{}); })
       if (by_.sees_only_own()) request.set_submitted_by(by_.name);
+    send(std::move(request), wait, std::move(then));
+  }
+
+  void run_in(caf::event_based_actor* self, const std::function<void(exchange_ptr)>& handler);
+
+ private:
+  template <class Request>
+  void send(Request request, duration wait, std::function<void(result<reply_of<Request>>)> then) {
     const auto shared = std::make_shared<std::function<void(result<reply_of<Request>>)>>(std::move(then));
     self_->request(in_->gateway, wait + answer_limit, std::move(request))
         .then(
@@ -141,9 +157,6 @@ class exchange : public std::enable_shared_from_this<exchange> {
             [self = shared_from_this(), shared](const caf::error& why) { (*shared)(lost(why)); });
   }
 
-  void run_in(caf::event_based_actor* self, const std::function<void(exchange_ptr)>& handler);
-
- private:
   void answer_with(door::answer what, const std::string& code = {});
   static error lost(const caf::error& why);
   bool read_query();

@@ -8,6 +8,7 @@
 #include "actors/system/time_zones.hpp"
 #include "app/api/api.hpp"
 #include "app/api/files.hpp"
+#include "app/api/query.hpp"
 #include "app/files/job_file.hpp"
 #include "app/files/job_words.hpp"
 #include "app/json/job/operations.hpp"
@@ -114,15 +115,17 @@ void delete_job(exchange_ptr x) {
 void act_on_job(exchange_ptr x) {
   std::string verb, reason, input, overlap;
   std::int64_t from = 0, to = 0;
+  bool dry_run = false;
   if (x->refuse_rest()) return;
   if (!x->read_body({{"verb", text_into(verb), true},
                      {"reason", text_into(reason)},
                      {"input", json_into(input)},
                      {"overlap", text_into(overlap)},
                      {"from", moment_into(from)},
-                     {"to", moment_into(to)}}))
+                     {"to", moment_into(to)},
+                     {"dry_run", flag_into(dry_run)}}))
     return;
-  x->note_action(verb, reason);
+  x->note_action(verb + (dry_run ? " (dry run)" : ""), reason);
   v1::JobAction action;
   action.set_verb(verb_of(verb));
   const auto refuse = [&](const std::string& pointer, const std::string& sentence, const std::string& remedy) {
@@ -134,6 +137,7 @@ void act_on_job(exchange_ptr x) {
   if (!input.empty() && !runs) return refuse("/input", "Only 'run' takes an input.", "Leave it out.");
   if (!overlap.empty() && !runs && !fills) return refuse("/overlap", "Only 'run' and 'backfill' take an overlap policy.", "Leave it out.");
   if ((from != 0 || to != 0) && !fills) return refuse(from != 0 ? "/from" : "/to", "Only 'backfill' has a time range.", "Leave it out.");
+  if (dry_run && !fills) return refuse("/dry_run", "Only 'backfill' has a dry run.", "Leave it out.");
   if (fills && from == 0) return refuse("/from", "The beginning of the time range is missing.", "Give a moment; both ends are included.");
   if (!overlap.empty()) {
     const auto policy = value_of_word(overlap_words(), overlap, "Field 'overlap'");
@@ -144,6 +148,7 @@ void act_on_job(exchange_ptr x) {
   }
   action.set_reason(reason);
   if (!input.empty()) action.set_input(input);
+  if (dry_run) action.set_verb(v1::JOB_VERB_BACKFILL_DRY_RUN);
   if (fills) {
     action.set_from_unix_ms(from);
     action.set_to_unix_ms(to == 0 ? to_unix_ms(x->in().time->now()) : to);

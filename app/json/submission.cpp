@@ -12,7 +12,7 @@ namespace fairlead::app {
 
 namespace {
 
-status read_labels(std::string_view value, v1::Submission& out, std::string& pointer) {
+status read_labels(std::string_view value, google::protobuf::RepeatedPtrField<v1::Label>& out, std::string& pointer) {
   if (value.front() != '{') return invalid("Field 'labels' must be an object of strings, " + found_kind(value));
   std::set<std::string> seen;
   const auto base = pointer;
@@ -20,7 +20,7 @@ status read_labels(std::string_view value, v1::Submission& out, std::string& poi
     pointer = base + "/" + pointer_part(name);
     if (text.front() != '"') return invalid("Label '" + name + "' must be a string, " + found_kind(text));
     if (!seen.insert(name).second) return invalid("Label '" + name + "' is given twice");
-    auto* label = out.add_labels();
+    auto* label = out.Add();
     label->set_key(name);
     label->set_value(core::decode_json_string(text));
     return nothing{};
@@ -60,7 +60,7 @@ result<v1::Submission> read_submission(std::string_view text, const std::string&
   std::vector<json_field> fields{
       {"id", [&](const std::string&, std::string_view value, std::string& at) { return read_id(value, out, at); }},
       {"input", json_into(input)},
-      {"labels", [&](const std::string&, std::string_view value, std::string& at) { return read_labels(value, out, at); }},
+      {"labels", labels_into(*out.mutable_labels())},
       {"priority", number_into(priority)},
       {"reply", [&](const std::string&, std::string_view value, std::string& at) { return read_reply(value, out, at); }},
       {"start_at", moment_into(start_at_unix_ms)},
@@ -81,6 +81,10 @@ result<v1::Submission> read_submission(std::string_view text, const std::string&
 }
 
 }  // namespace
+
+json_taker labels_into(google::protobuf::RepeatedPtrField<v1::Label>& out) {
+  return [&out](const std::string&, std::string_view value, std::string& at) { return read_labels(value, out, at); };
+}
 
 result<v1::Submission> parse_batch_line(std::string_view line) {
   std::string pointer;

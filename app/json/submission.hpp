@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/json/fields.hpp"
 #include "messages/api.pb.h"
 #include "messages/error.hpp"
 
@@ -16,6 +17,9 @@ result<v1::Submission> parse_batch_line(std::string_view line);
 
 /// The body of a request, which names its workflow, too. `pointer`: of the object, empty for a body; on an error that of the field at fault (RFC 6901).
 result<v1::Submission> parse_submission(std::string_view body, std::string& pointer);
+
+/// `{"KEY": "VALUE"}`.
+json_taker labels_into(google::protobuf::RepeatedPtrField<v1::Label>& out);
 
 /// True for a line without content, which is skipped.
 bool blank_line(std::string_view line);

@@ -1,6 +1,7 @@
 #include "app/node/runtime.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
@@ -18,6 +19,7 @@
 #include "actors/replication/damage_watch.hpp"
 #include "actors/replication/replica.hpp"
 #include "app/api/port.hpp"
+#include "app/bulk/agent.hpp"
 #include "app/config/secrets.hpp"
 #include "app/metrics/http_port.hpp"
 #include "app/metrics/metrics_source.hpp"
@@ -44,7 +46,7 @@ struct node_runtime::state {
   node_parts parts;
   std::shared_ptr<const agents::secrets> secrets;  // of the agents; null: none
   std::mutex reloads;                              // guards `config` and `secrets` once the tree runs, the start of the tree, and:
-  bool ending = false;
+  const std::shared_ptr<std::atomic<bool>> ending = std::make_shared<std::atomic<bool>>(false);
   std::unique_ptr<transition_log> log;
   std::optional<both> told;  // the log and the listener, if there is one
   std::unique_ptr<node_identity> identity;
@@ -141,7 +143,10 @@ struct node_runtime::state {
     const auto opened = *begun ? open_anew(who, **begun) : *noted ? status(**noted) : open_stores(who, nullptr);
     if (opened.ok() || opened.failure().code != v1::ERROR_CODE_CORRUPT) return opened;
     const auto damage = opened.failure();
-    close_damaged(who);
+    replicas.clear();
+    seats.clear();
+    stores.reset();
+    who.clear_shards();
     if (!others_may_hold_all(config, *notes)) return damage;
     log->on_note(note_level::warning, "replica",
                  "the stores are damaged; the node asks the other nodes for their shards: " + damage.sentence);
@@ -150,13 +155,6 @@ struct node_runtime::state {
     const auto agreed = agree_to_rebuild(config, *notes, damage, {.goes_on = waits, .at_once = begun->has_value()});
     if (parts.waits_no_more) parts.waits_no_more();
     return agreed ? open_anew(who, *agreed) : agreed.failure();
-  }
-
-  void close_damaged(v1::Hello& who) {
-    replicas.clear();
-    seats.clear();
-    stores.reset();
-    who.clear_shards();
   }
 
   bool goes_on_waiting(const error& why) {
@@ -171,13 +169,10 @@ struct node_runtime::state {
   status open_anew(v1::Hello& who, const v1::RebuildNote& how) {
     if (auto aside = set_stores_aside(config, *notes, how); !aside.ok()) return aside;
     if (auto opened = open_stores(who, &how); !opened.ok()) return opened;
-    tell_rebuilt(error::from_proto(how.why()));
+    log->on_note(
+        note_level::warning, "replica",
+        "the stores of this node were damaged and are set aside; it gets its shards from the other nodes: " + how.why().sentence());
     return end_rebuilding(config, *notes);
-  }
-
-  void tell_rebuilt(const error& damage) const {
-    log->on_note(note_level::warning, "replica",
-                 "the stores of this node were damaged and are set aside; it gets its shards from the other nodes: " + damage.sentence);
   }
 
   /// Checks that each store belongs to its shard. `rebuilt`: what new ones become; null: as the node file says.
@@ -375,7 +370,7 @@ struct node_runtime::state {
 
   result<v1::NodeReload> reload() {
     const std::lock_guard lock{reloads};
-    if (ending || !tree) return error{v1::ERROR_CODE_UNAVAILABLE, "this node is starting or ending", "ask again when it is ready"};
+    if (*ending || !tree) return error{v1::ERROR_CODE_UNAVAILABLE, "this node is starting or ending", "ask again when it is ready"};
     if (config.file.empty()) return error{v1::ERROR_CODE_WRONG_STATE, "this node was started without a node file", ""};
     if (const auto opened = log->reopen(); !opened.ok()) log->on_note(note_level::error, "node", in_one_line(opened.failure()));
     auto plan = plan_reload(config, parts, secrets, [this](const std::string& sentence) { warn_of_secrets(sentence); });
@@ -415,11 +410,14 @@ struct node_runtime::state {
     const auto set_aside = [folders = working_folders_of(config)] { return count_set_aside(folders); };
     figures.emplace(metrics_setup{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, tree->gateway()),
                                   replicas, set_aside, api ? api->certificate_ends() : nullptr});
-    if (!config.http) return nothing{};
-    auto started = http_port::start(*config.http, figures->handlers());
-    if (!started) return started.failure();
-    http = std::move(*started);
-    return nothing{};
+    if (config.http) {
+      auto started = http_port::start(*config.http, figures->handlers());
+      if (!started) return started.failure();
+      http = std::move(*started);
+    }
+    if (!api) return nothing{};
+    auto operations = bulk::make_agent(*system, tree->gateway(), ending);
+    return operations ? tree->add_agent(*operations, operations->name) : operations.failure();
   }
 
   /// What is committed is durable in any case; the next start is faster, and a copy of the closed store is whole.
@@ -442,7 +440,7 @@ struct node_runtime::state {
     {
       // A reading in progress ends first; none begins any more.
       const std::lock_guard lock{reloads};
-      ending = true;
+      *ending = true;
     }
     if (figures) figures->stop();
     api.reset();

@@ -225,7 +225,8 @@ class tokens_scenario:
         wait_until(lambda: ask(self.to, "GET", "/v1/me", bill)[0] == 200, 5, "the token is known")
         expect(ask(self.to, "GET", "/v1/me", bill)[1]["namespaces"] == ["billing", "shop"], "/v1/me")
         expect(ask(self.to, "GET", "/v1/me", ann)[1]["namespaces"] == ["default"], "without --namespace")
-        for method, path in ALLOWED:
+        many = (("POST", "/v1/tasks:act"), ("GET", "/v1/operations"), ("GET", "/v1/operations/x"), ("POST", "/v1/operations/x/actions"))
+        for method, path in (*ALLOWED, *many):
             body = {} if method != "GET" else None
             free = path in ("/v1/me", "/v1/version") or path.startswith("/v1/problems/")
             for more in ("", "?namespace=default", "?namespace=nothing"):

@@ -294,7 +294,11 @@ def jobs(to, node):
                      ({"verb": "backfill", "from": "soon"}, "/from"), ({"verb": "run", "from": "2026-11-24T09:00:00Z"}, "/from"),
                      ({"verb": "run", "overlap": "maybe"}, "/overlap"), ({"verb": "backfill", "from": "2026-11-24T09:00:00Z", "overlap": "skip"}, "/overlap")):
         to.expect(400, "POST", acts, body, pointer=at)
-    _, said = to.expect(200, "POST", acts, {"verb": "backfill", "from": "2026-11-24T00:00:00Z", "to": "2026-11-25T00:00:00Z"})
+    to.expect(400, "POST", acts, {"verb": "run", "dry_run": True}, pointer="/dry_run")
+    times = {"verb": "backfill", "from": "2026-11-24T00:00:00Z", "to": "2026-11-25T00:00:00Z"}
+    _, would = to.expect(200, "POST", acts, {**times, "dry_run": True})
+    expect([at[:16] for at in would["times"]] == ["2026-11-24T03:30"] and would["launches"] == 0, f"{would}")
+    _, said = to.expect(200, "POST", acts, times)
     expect(said["launches"] == 1, f"one night: {said}")
     _, said = to.expect(200, "POST", "/v1/jobs:next", {"schedule": "30 2 * * *", "time_zone": "Europe/Berlin", "after": "2026-03-28T00:00:00Z", "count": 2})
     expect([one["utc"] for one in said["items"]] == ["2026-03-28T01:30:00Z", "2026-03-29T01:00:00Z"], f"{said}")

@@ -121,6 +121,13 @@ void job_machine::backfill(const v1::JobAction& what) {
                     "the time range has more than the " + std::to_string(room) + " times that can be launched at once",
                     "backfill a shorter time range first");
   }
+  out_.answer.set_passed_over(passed_over);
+  const auto passed_text = passed_over != 0 ? ", " + std::to_string(passed_over) + " times already had a launch" : std::string{};
+  if (what.verb() == v1::JOB_VERB_BACKFILL_DRY_RUN) {
+    for (const auto at_ms : times) out_.answer.add_times_unix_ms(at_ms);
+    out_.answer.set_sentence(std::to_string(times.size()) + " times would be launched" + passed_text);
+    return settle();
+  }
   const auto run_of = [&](std::int64_t at_ms) -> const v1::LaunchRecord* {
     for (const auto& run : runs)
       if (holds(run.times, at_ms)) return run.row;
@@ -161,9 +168,7 @@ void job_machine::backfill(const v1::JobAction& what) {
   forget_missed(from_ms, to_ms, missed);
   settle();
   out_.answer.set_launches(times.size());
-  out_.answer.set_passed_over(passed_over);
-  out_.answer.set_sentence(std::to_string(times.size()) + " launches recorded" +
-                           (passed_over != 0 ? ", " + std::to_string(passed_over) + " times already had a launch" : "") +
+  out_.answer.set_sentence(std::to_string(times.size()) + " launches recorded" + passed_text +
                            (record_.paused() && !times.empty() ? "; the job is paused: its launches are held until it is resumed" : ""));
 }
 

@@ -43,7 +43,8 @@ std::optional<error> check_action(const v1::JobAction& what) {
     return invalid("the reason has more than " + std::to_string(reason_limit) + " bytes", "shorten it");
   if (what.input().size() > max_input_bytes)
     return invalid("the input has " + std::to_string(what.input().size()) + " bytes, but an input may have at most 256 KiB", "shorten it");
-  if (what.verb() == v1::JOB_VERB_BACKFILL && (what.from_unix_ms() <= 0 || what.to_unix_ms() < what.from_unix_ms()))
+  const auto fills = what.verb() == v1::JOB_VERB_BACKFILL || what.verb() == v1::JOB_VERB_BACKFILL_DRY_RUN;
+  if (fills && (what.from_unix_ms() <= 0 || what.to_unix_ms() < what.from_unix_ms()))
     return invalid("the time range ends before it begins", "give a --to that is not earlier than --from");
   return std::nullopt;
 }

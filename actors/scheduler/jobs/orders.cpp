@@ -216,6 +216,7 @@ bool has_done(const v1::JobAction& action, bool was_paused, const core::job_deci
     case v1::JOB_VERB_RESUME: return was_paused;
     case v1::JOB_VERB_BACKFILL:
     case v1::JOB_VERB_SKIP: return made.answer.launches() != 0;
+    case v1::JOB_VERB_BACKFILL_DRY_RUN: return false;
     default: return made.changed;
   }
 }

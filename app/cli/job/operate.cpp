@@ -13,6 +13,7 @@
 #include "app/cli/words.hpp"
 #include "app/files/job_words.hpp"
 #include "app/json/job/operations.hpp"
+#include "app/json/words.hpp"
 
 namespace fairlead::app {
 
@@ -74,6 +75,7 @@ void operate(cli_context& context, const job_operate_options& options) {
     }
     action->set_from_unix_ms(range->from_unix_ms);
     action->set_to_unix_ms(options.range.to ? range->to_unix_ms : now_ms);
+    if (options.dry_run) action->set_verb(v1::JOB_VERB_BACKFILL_DRY_RUN);
   }
   const auto done = send_all(*connected, *action, options.names);
   if (!done.failed || !done.results.empty())
@@ -109,6 +111,7 @@ void add_verb(CLI::App& group, cli_context& context, const char* name, const cha
         ->type_name("JSON|@FILE|@-");
   if (verb == v1::JOB_VERB_BACKFILL) {
     add_range_options(*command, options->range, "End of the time range (included; a day is included whole; default: now)");
+    command->add_flag("--dry-run", options->dry_run, "Only show which times would be launched");
   }
   if (one)
     command
@@ -162,6 +165,7 @@ std::string operated_text(const v1::JobAction& action, const std::vector<v1::Job
     out += "Job " + printable(one.name());
     if (!one.launch().empty()) out += ", launch " + printable(one.launch());
     out += ": " + as_sentence(one.sentence().empty() ? "done" : one.sentence()) + "\n";
+    for (const auto at_ms : one.times_unix_ms()) out += "  " + utc_words(at_ms) + "\n";
   }
   return out;
 }

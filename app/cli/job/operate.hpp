@@ -20,6 +20,7 @@ struct job_operate_options {
   std::optional<std::string> input;
   std::optional<std::string> overlap;
   range_options range;  // of a backfill
+  bool dry_run = false;
   bool yes = false;
 };
 

@@ -12,6 +12,7 @@
 #include "app/cli/screen/table.hpp"
 #include "app/cli/task/operate.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/node/task_action.hpp"
 
 namespace fairlead::app {
 
@@ -50,13 +51,6 @@ struct found_tasks {
   std::vector<v1::TaskSummary> first;
 };
 
-/// A list request cannot ask for paused tasks, or for ended ones beside others.
-bool is_concerned(v1::OperatorVerb verb, const v1::TaskSummary& task) {
-  if (verb == v1::OPERATOR_VERB_RESUME) return task.paused();
-  if (verb == v1::OPERATOR_VERB_DELETE) return has_ended(task.state());
-  return true;
-}
-
 /// The same request about archived tasks, which have ended; false: none can match.
 bool ask_for_archived(v1::TaskListRequest& request) {
   auto& states = *request.mutable_states();
@@ -78,7 +72,7 @@ result<found_tasks> find_tasks(client& to, const operation& what) {
     auto page = to.list(request);
     if (!page) return page.failure();
     for (auto& task : *page->mutable_items()) {
-      if (!is_concerned(what.action.verb(), task) || !known.insert(task.id()).second) continue;
+      if (!concerns(what.action.verb(), task) || !known.insert(task.id()).second) continue;
       out.ids.push_back(task.id());
       if (out.first.size() < tasks_shown) out.first.push_back(std::move(task));
     }

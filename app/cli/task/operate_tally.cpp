@@ -2,27 +2,12 @@
 #include "app/cli/screen/table.hpp"
 #include "app/cli/task/operate.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/node/task_action.hpp"
 #include "app/json/writer.hpp"
 
 namespace fairlead::app {
 
 namespace {
-
-bool part_of_id(char c) { return c == '_' || c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-/// The sentence without the task's id. An id inside a longer word (`1` in `t-1`) stays.
-std::string without_id(const std::string& sentence, const std::string& id) {
-  std::string out;
-  std::size_t from = 0;
-  for (auto at = sentence.find(id); at != std::string::npos; at = sentence.find(id, at + 1)) {
-    if (at < from) continue;
-    const auto after = at + id.size();
-    if ((at > 0 && part_of_id(sentence[at - 1])) || (after < sentence.size() && part_of_id(sentence[after]))) continue;
-    out += sentence.substr(from, at - from) + "ID";
-    from = after;
-  }
-  return out + sentence.substr(from);
-}
 
 std::string tasks_text(std::uint64_t count) { return count == 1 ? "1 task" : std::to_string(count) + " tasks"; }
 

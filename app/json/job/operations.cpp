@@ -25,7 +25,9 @@ void write_job_operated(json_writer& out, const v1::JobOperateResult& one) {
   out.key("state");
   one.state() == v1::LAUNCH_STATE_UNSPECIFIED ? out.null() : out.string(launch_state_word(one.state()));
   out.key("sentence").string(one.sentence()).key("launches").number(std::uint64_t{one.launches()});
-  out.key("passed_over").number(std::uint64_t{one.passed_over()}).key("code").string(code_word(one.error().code()));
+  out.key("passed_over").number(std::uint64_t{one.passed_over()}).key("times").begin_array();
+  for (const auto at_ms : one.times_unix_ms()) out.moment(at_ms);
+  out.end_array().key("code").string(code_word(one.error().code()));
   out.key("error").string(one.error().sentence()).key("remedy").string(one.error().remedy()).end_object();
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/actors/cluster/links_world.hpp"
 
 namespace fairlead {
@@ -71,6 +73,24 @@ TEST_F(name_of_a_node, is_not_given_up_while_the_node_is_connected) {
   remade({"a"});
   world.pass(40'000);
   EXPECT_FALSE(a.sees("b")) << "what was refused has changed nothing";
+}
+
+TEST_F(name_of_a_node, is_refused_to_another_one_once_while_its_own_says_hello_again_and_again) {
+  auto& a = world.add("a", {});
+  auto& b = world.add("b", {"a"});
+  world.pass(6'000);
+  ASSERT_TRUE(a.sees("b"));
+  auto other = b.options.me;
+  other.set_node_id("another-id");
+  other.set_run_id("another-run");
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(a.shell->on_hello(other, 1'000).has_error());
+    world.pass(4'000);
+  }
+  EXPECT_TRUE(a.sees("b"));
+  EXPECT_EQ(a.log.count("node b is refused: another node named b is already in the cluster"), 1);
+  const auto peers = a.shell->peers();
+  EXPECT_TRUE(std::any_of(peers.begin(), peers.end(), [](const auto& one) { return one.node() == "b" && one.refused(); }));
 }
 
 TEST_F(name_of_a_node, is_given_up_twice_without_harm_and_who_is_only_asked_changes_nothing) {

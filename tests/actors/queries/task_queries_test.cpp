@@ -140,6 +140,38 @@ TEST_F(task_queries_test, filters_by_state_hold_workflow_label_and_age) {
             (texts{"t6", "t5", "t4", "t2"}));
 }
 
+TEST_F(task_queries_test, lists_what_was_there_at_a_moment) {
+  for (std::uint64_t i = 1; i <= 6; ++i) shard.create(order(i));
+  auto young = order(7);
+  young.set_created_at_unix_ms(9'000);
+  shard.create(young);
+  shard.change(2, [](v1::TaskRecord& task) { fixture::complete(task, 5'000); });
+  shard.change(3, [](v1::TaskRecord& task) { fixture::complete(task, 8'000); });
+  for (const std::uint64_t number : {4, 5})
+    shard.change(number, [number](v1::TaskRecord& task) {
+      const auto at = number == 4 ? 5'000 : 8'000;
+      fixture::park(task, at);
+      fixture::add_event(task, v1::EVENT_KIND_TASK_PARKED, at);
+    });
+  const auto found = [this](auto&& change) {
+    v1::TaskListRequest what;
+    what.set_as_of_unix_ms(6'000);
+    change(what);
+    return ids(list(what));
+  };
+  EXPECT_EQ(found([](auto&) {}), (texts{"t6", "t5", "t4", "t3", "t2", "t1"}));
+  EXPECT_EQ(found([](auto& w) { w.add_states(v1::TASK_STATE_COMPLETED); }), (texts{"t2"}));
+  EXPECT_EQ(found([](auto& w) { w.set_parked_only(true); }), (texts{"t4"}));
+  EXPECT_EQ(found([](auto& w) {
+              w.add_states(v1::TASK_STATE_RUNNING);
+              w.add_states(v1::TASK_STATE_COMPLETED);
+            }),
+            (texts{"t6", "t5", "t4", "t3", "t2", "t1"}));
+  // 5,000 before the moment, and not before now.
+  EXPECT_EQ(found([](auto& w) { w.set_older_than_ms(5'001); }), texts{});
+  EXPECT_EQ(found([](auto& w) { w.set_older_than_ms(5'000); }).size(), 6u);
+}
+
 TEST_F(task_queries_test, sums_a_task_up) {
   auto task = order(1);
   task.mutable_steps(0)->set_state(v1::STEP_STATE_COMPLETED);

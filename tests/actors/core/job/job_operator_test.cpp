@@ -147,6 +147,23 @@ TEST(JobOperator, ABackfillLaunchesWhatHasNoLaunchOneAfterTheOther) {
   EXPECT_EQ(job.operate("10:14:40", backfill("09:52", "10:10")), "answer: 0 launches recorded, 4 times already had a launch\n");
 }
 
+TEST(JobOperator, ADryRunOfABackfillOnlySaysWhatItWouldLaunch) {
+  job_world job;
+  job.create("10:02");
+  job.due("10:05");
+  job.ended("10:06", "10:05");
+  job.operate("10:07", v1::JOB_VERB_PAUSE);
+  job.due("10:10");
+  job.operate("10:11", v1::JOB_VERB_RESUME);
+  const auto before = job.rows.all.size();
+  auto dry = backfill("09:52", "10:10");
+  dry.set_verb(v1::JOB_VERB_BACKFILL_DRY_RUN);
+  EXPECT_EQ(job.operate("10:12", dry), "answer: 3 times would be launched, 1 times already had a launch\n");
+  EXPECT_EQ(job.operate("10:12", dry), "answer: 3 times would be launched, 1 times already had a launch\n");
+  EXPECT_EQ(job.rows.all.size(), before);
+  EXPECT_EQ(job.operate("10:12", backfill("09:52", "10:10")).substr(0, 13), "09:55 started");
+}
+
 TEST(JobOperator, ABackfillTakesTimesOutOfALongRowOfSkips) {
   job_world job;
   job.spec.set_schedule("* * * * *");

@@ -10,9 +10,11 @@
 #include "actors/core/task/task.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
+#include "app/bulk/action.hpp"
 #include "app/json/submission.hpp"
 #include "app/json/task.hpp"
 #include "messages/ids.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead::app::api {
 
@@ -55,6 +57,10 @@ std::optional<error> refuse_for(const principal& by, const v1::Submission& item,
   if (is_id_of_launch(item.id())) {
     pointer = "/id";
     return invalid("The id " + item.id() + " has the form of a launch of a job.", "Choose an id that does not end with @ and a moment.");
+  }
+  if (bulk::is_operation(item.id())) {
+    pointer = "/id";
+    return invalid("The id " + item.id() + " is one of the node's own operations.", "Choose another id, or use POST /v1/tasks:act.");
   }
   if (item.reply().webhook().empty() || by.has(right::webhooks)) return std::nullopt;
   pointer = "/reply/webhook";

@@ -1,0 +1,174 @@
+// POST /v1/tasks:act: one action on many tasks. A dry run counts them; its confirmation makes the action an operation, which the node carries out.
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "actors/core/request_limits.hpp"
+#include "app/api/api.hpp"
+#include "app/api/tasks/operations.hpp"
+#include "app/bulk/action.hpp"
+#include "app/json/node/task_action.hpp"
+#include "app/json/task.hpp"
+
+namespace fairlead::app::api {
+
+namespace {
+
+/// Longer than this nobody waits for a count: what was counted until then is the least that there are.
+constexpr auto longest_count = std::chrono::seconds{20};
+constexpr duration deploy_limit = std::chrono::seconds{30};
+constexpr int most_shown = 20;
+constexpr std::size_t most_reasons = 20;
+
+/// The tasks that an action is about, page by page.
+struct count_of_tasks {
+  bulk::action what;
+  v1::TaskListRequest next;
+  std::size_t next_id = 0;
+  std::uint64_t count = 0;
+  bool is_whole = false;
+  std::vector<std::string> sample;  // summaries
+  std::map<std::string, std::uint64_t> reasons;
+  google::protobuf::RepeatedPtrField<v1::Error> missing;
+  std::chrono::steady_clock::time_point until = std::chrono::steady_clock::now() + longest_count;
+
+  void add(const std::string& id, const std::string& reason, const std::string& shown) {
+    ++count;
+    if (sample.size() < most_shown) sample.push_back(shown);
+    const auto words = without_id(reason, id);
+    if (reasons.size() < most_reasons || reasons.contains(words)) ++reasons[words];
+  }
+};
+using counting = std::shared_ptr<count_of_tasks>;
+
+void count_page(const exchange_ptr& x, const counting& found, const std::function<void(count_of_tasks&)>& then) {
+  if (std::chrono::steady_clock::now() >= found->until) return then(*found);
+  x->ask<v1::TaskListRequest>(found->next, [x, found, then](const v1::TaskListReply& reply) {
+    for (const auto& task : reply.items())
+      if (concerns(found->what.what.verb(), task) && !bulk::is_operation(task.id()))
+        found->add(task.id(), task.reason(), task_summary_json(task));
+    found->next.set_cursor(reply.cursor());
+    found->is_whole = reply.cursor().empty();
+    found->is_whole ? then(*found) : count_page(x, found, then);
+  });
+}
+
+void count_ids(const exchange_ptr& x, const counting& found, const std::function<void(count_of_tasks&)>& then) {
+  v1::StatesRequest request;
+  for (const auto& id : found->what.ids) request.add_ids(id);
+  x->ask<v1::StatesRequest>(request, [found, then](const v1::StatesReply& reply) {
+    for (const auto& task : reply.items())
+      if (task.state() != v1::TASK_STATE_UNSPECIFIED && !bulk::is_operation(task.id()))
+        found->add(task.id(), task.reason(), json_writer{}.string(task.id()).text());
+    found->is_whole = true;
+    then(*found);
+  });
+}
+
+/// Counts what the action is about now.
+void count(const exchange_ptr& x, const bulk::action& what, const std::function<void(count_of_tasks&)>& then) {
+  const auto found = std::make_shared<count_of_tasks>();
+  found->what = what;
+  found->next = what.which;
+  found->next.set_page_size(max_page_size);
+  what.ids.empty() ? count_page(x, found, then) : count_ids(x, found, then);
+}
+
+void say_dry_run(const exchange_ptr& x, bulk::action what) {
+  what.as_of_unix_ms = to_unix_ms(x->in().time->now());
+  count(x, what, [x, what](count_of_tasks& found) mutable {
+    what.count = found.count;
+    json_writer out;
+    out.begin_object()
+        .key("verb")
+        .string(bulk::verb_word(what.what))
+        .key("count")
+        .number(found.count)
+        .key("at_least")
+        .boolean(!found.is_whole);
+    out.key("by_reason").begin_array();
+    for (const auto& [reason, tasks] : found.reasons)
+      out.begin_object().key("reason").text_or_null(reason).key("tasks").number(tasks).end_object();
+    out.end_array().key("sample").begin_array();
+    for (const auto& one : found.sample) out.raw(one);
+    out.end_array().key("confirm").text_or_null(found.count == 0 ? "" : bulk::confirmation_of(what));
+    x->say(200, out.end_object().text());
+  });
+}
+
+void say_operation(const exchange_ptr& x, const std::string& id, unsigned status) {
+  v1::TaskShowRequest request;
+  request.set_id(id);
+  x->ask<v1::TaskShowRequest>(request, [x, id, status](const v1::TaskShowReply& reply) {
+    x->say(status, operation_json(reply.task()), {{"Location", operation_path(id)}});
+  });
+}
+
+/// The node itself deploys the workflow and submits the task: whoever may act on tasks need have no right to either.
+void begin(const exchange_ptr& x, const bulk::action& what) {
+  x->ask_for_node<v1::DeployRequest>(
+      bulk::workflow(),
+      [x, what](const v1::DeployReply&) {
+        v1::SubmitRequest request;
+        auto& item = *request.add_items();
+        item.set_id(bulk::id_of(what));
+        item.set_workflow(bulk::workflow_name);
+        item.set_input(bulk::input_of(what));
+        item.set_submitted_by(x->by().is_known() ? x->who() : "");
+        x->ask_for_node<v1::SubmitRequest>(std::move(request), [x](const v1::SubmitReply& reply) {
+          if (const auto* const done = x->only_result(reply)) say_operation(x, done->id(), 202);
+        });
+      },
+      deploy_limit);
+}
+
+void begin_if_as_confirmed(const exchange_ptr& x, const bulk::action& what) {
+  count(x, what, [x, what](const count_of_tasks& found) {
+    if (found.count <= what.count + what.count / 10) return begin(x, what);
+    x->refuse({"conflict",
+               "The action is about " + std::to_string(found.count) + " tasks now, and " + std::to_string(what.count) + " were confirmed.",
+               "Ask for another dry run, look at what it finds, and confirm that.",
+               {},
+               {},
+               false});
+  });
+}
+
+/// Of an operation that has begun already, only its state is said: who has got no answer asks again.
+void confirm(const exchange_ptr& x, const bulk::action& what) {
+  v1::StatesRequest request;
+  request.add_ids(bulk::id_of(what));
+  x->ask<v1::StatesRequest>(request, [x, what](const v1::StatesReply& reply) {
+    const auto is_there = !reply.items().empty() && reply.items(0).state() != v1::TASK_STATE_UNSPECIFIED;
+    is_there ? say_operation(x, bulk::id_of(what), 202) : begin_if_as_confirmed(x, what);
+  });
+}
+
+}  // namespace
+
+void act_on_tasks(exchange_ptr x) {
+  if (x->refuse_rest() || !x->takes_json()) return;
+  bool dry_run = false;
+  std::string confirmation, pointer;
+  auto what = bulk::read_action(x->text().empty() ? "{}" : x->text(),
+                                {{"dry_run", flag_into(dry_run)}, {"confirm", text_into(confirmation)}}, pointer);
+  if (!what) return x->refuse_at(pointer, what.failure());
+  x->note_action(bulk::verb_word(what->what) + (dry_run ? " (dry run)" : ""), what->what.reason());
+  what->what.set_who(x->who());
+  if (bulk::input_of(*what).size() > max_input_bytes - 100)
+    return x->refuse(
+        {"too_large", "The ids and the rest of the action take more than 256 KiB.", "Name fewer tasks at once.", {}, {}, false});
+  if (dry_run && !confirmation.empty())
+    return x->refuse_at("/confirm", invalid("A dry run is confirmed at once.", "Leave out either 'dry_run' or 'confirm'."));
+  if (dry_run) return say_dry_run(x, std::move(*what));
+  if (confirmation.empty())
+    return x->refuse_at("/confirm",
+                        invalid("The action is not confirmed.", "Ask with \"dry_run\": true first, and send the same with its `confirm`."));
+  if (const auto taken = bulk::take_confirmation(confirmation, to_unix_ms(x->in().time->now()), *what); !taken)
+    return x->refuse_at("/confirm", taken.failure());
+  confirm(x, *what);
+}
+
+}  // namespace fairlead::app::api

@@ -1,0 +1,184 @@
+#include "app/bulk/action.hpp"
+
+#include <charconv>
+#include <optional>
+
+#include "actors/core/request_limits.hpp"
+#include "actors/core/text/json.hpp"
+#include "app/files/workflow_file.hpp"
+#include "app/json/node/task_action.hpp"
+#include "app/json/submission.hpp"
+#include "app/json/words.hpp"
+#include "app/json/writer.hpp"
+#include "messages/task_states.hpp"
+#include "store/content_hash.hpp"
+
+namespace fairlead::app::bulk {
+
+namespace {
+
+constexpr std::int64_t confirmation_ms = 3'600'000;
+
+/// `heartbeat`: an operation whose node has died is gone on with elsewhere after so long.
+constexpr const char* source_of_workflow = R"(# The actions on many tasks. Made by Fairlead; another text is replaced by this one.
+workflow: fairlead-operation
+on_failure: park
+steps:
+  act:
+    agent: fairlead.operations
+    call: act
+    timeout: 30d
+    heartbeat: 30s
+    retry_for: 30d
+    backoff: { first: 1s, factor: 2, max: 30s }
+    undo: none
+)";
+
+/// `{"state": […], "workflow": …}`: the conditions of a list of tasks. At least one.
+status read_filter(std::string_view json, v1::TaskListRequest& out, std::string& pointer) {
+  if (json.front() != '{') return invalid("Field 'filter' must be an object, " + found_kind(json));
+  std::vector<std::string> states;
+  bool parked = false, archived = false;
+  std::int64_t older_ms = 0, younger_ms = 0, ended_since = 0;
+  const auto base = pointer;
+  if (auto read = read_json_object(json, "Field 'filter'",
+                                   {{"state", texts_into(states, max_filter_states)},
+                                    {"parked", flag_into(parked)},
+                                    {"workflow", text_into(*out.mutable_workflow())},
+                                    {"labels", labels_into(*out.mutable_labels())},
+                                    {"older_than", duration_into(older_ms, 1)},
+                                    {"younger_than", duration_into(younger_ms, 1)},
+                                    {"archived", flag_into(archived)},
+                                    {"ended_since", moment_into(ended_since)}},
+                                   pointer, " of 'filter'");
+      !read)
+    return read;
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const auto state = task_state_from_word(states[i]);
+    pointer = base + "/state/" + std::to_string(i);
+    if (!state) return invalid("There is no state '" + states[i] + "'.", "States are " + task_state_words() + ".");
+    out.add_states(*state);
+  }
+  pointer = base;
+  if (out.labels_size() > max_filter_labels) return too_many_filters();
+  if (archived && ended_since != 0)
+    return invalid("Fields 'archived' and 'ended_since' of 'filter' are both given.", "Give one of the two.");
+  out.set_parked_only(parked);
+  out.set_archived(archived);
+  out.set_older_than_ms(older_ms);
+  out.set_younger_than_ms(younger_ms);
+  out.set_ended_since_unix_ms(ended_since);
+  const auto is_given = !states.empty() || parked || archived || !out.workflow().empty() || !out.labels().empty() || older_ms != 0 ||
+                        younger_ms != 0 || ended_since != 0;
+  if (!is_given) return invalid("Field 'filter' has no condition.", "Give at least one: no action is meant for all tasks.");
+  return nothing{};
+}
+
+std::string seal_of(const action& one) { return store::to_hex(store::content_hash(input_of(one)).substr(0, 12)); }
+
+/// The number in front of the next dot, which is taken away, too.
+template <class Number>
+bool take_part(std::string_view& text, Number& out) {
+  const auto dot = text.find('.');
+  if (dot == std::string_view::npos) return false;
+  const auto read = std::from_chars(text.data(), text.data() + dot, out);
+  const auto sound = read.ec == std::errc{} && read.ptr == text.data() + dot;
+  text.remove_prefix(dot + 1);
+  return sound;
+}
+
+}  // namespace
+
+result<action> read_action(std::string_view json, const std::vector<json_field>& more, std::string& pointer) {
+  action out;
+  asked_action asked;
+  auto fields = asked.fields();
+  fields.push_back({"filter", [&out](const std::string&, std::string_view value, std::string& at) {
+                      out.filter = core::minify_json(value);
+                      return read_filter(value, out.which, at);
+                    }});
+  fields.push_back({"ids", texts_into(out.ids, max_request_items)});
+  fields.push_back({"rate", number_into(out.rate)});
+  fields.insert(fields.end(), more.begin(), more.end());
+  if (auto read = read_json_object(json, "The body", fields, pointer); !read) return read.failure();
+  auto what = asked.read(pointer);
+  if (!what) return what.failure();
+  out.what = std::move(*what);
+  if (out.filter.empty() == out.ids.empty()) {
+    pointer = "/filter";
+    return invalid(out.filter.empty() ? "The body has neither 'filter' nor 'ids'." : "The body has both 'filter' and 'ids'.",
+                   "Say which tasks are meant, in one of the two ways.");
+  }
+  if (out.rate < 1 || out.rate > max_rate) {
+    pointer = "/rate";
+    return invalid("Field 'rate' is not between 1 and " + std::to_string(max_rate) + ".", "Give the number of tasks a second.");
+  }
+  if (!asked.input.empty()) {
+    pointer = "/input";
+    return invalid("Field 'input' is only for an action on one task.", "Leave it out.");
+  }
+  return out;
+}
+
+std::string verb_word(const v1::OperatorAction& what) {
+  if (what.verb() == v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED) return "settle_never_happened";
+  if (what.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED) return "settle_completed";
+  for (const auto& row : task_verbs)
+    if (row.verb == what.verb()) return row.word;
+  return "";
+}
+
+std::string input_of(const action& one) {
+  json_writer out;
+  out.begin_object().key("verb").string(verb_word(one.what));
+  if (!one.what.step().empty()) out.key("step").string(one.what.step());
+  if (one.what.has_json()) out.key("output").raw(one.what.json());
+  if (one.what.at_once()) out.key("now").boolean(true);
+  if (!one.what.reason().empty()) out.key("reason").string(one.what.reason());
+  if (!one.filter.empty()) out.key("filter").raw(one.filter);
+  if (!one.ids.empty()) {
+    out.key("ids").begin_array();
+    for (const auto& id : one.ids) out.string(id);
+    out.end_array();
+  }
+  out.key("rate").number(one.rate).key("by").string(one.what.who());
+  return out.key("as_of_unix_ms").number(one.as_of_unix_ms).key("count").number(one.count).end_object().text();
+}
+
+result<action> action_of_input(std::string_view json) {
+  std::string pointer, who;
+  std::int64_t as_of = 0;
+  std::uint64_t count = 0;
+  auto out = read_action(
+      json, {{"by", text_into(who), true}, {"as_of_unix_ms", number_into(as_of), true}, {"count", number_into(count), true}}, pointer);
+  if (!out) return out.failure();
+  out->what.set_who(who);
+  out->as_of_unix_ms = as_of;
+  out->count = count;
+  return out;
+}
+
+std::string confirmation_of(const action& one) {
+  return std::to_string(one.count) + "." + std::to_string(one.as_of_unix_ms) + "." + seal_of(one);
+}
+
+status take_confirmation(const std::string& text, std::int64_t now_unix_ms, action& one) {
+  std::string_view left = text;
+  const auto wrong =
+      invalid("The confirmation is not one of this action.", "Ask for a dry run of exactly this action, and send its `confirm`.");
+  if (!take_part(left, one.count) || !take_part(left, one.as_of_unix_ms) || left != seal_of(one)) return wrong;
+  if (one.as_of_unix_ms <= now_unix_ms && now_unix_ms - one.as_of_unix_ms <= confirmation_ms) return nothing{};
+  return invalid("The confirmation is older than an hour.", "Ask for another dry run, and look at what it finds.");
+}
+
+std::string id_of(const action& one) { return std::string{id_prefix} + seal_of(one); }
+
+v1::DeployRequest workflow() {
+  auto file = parse_workflow(workflow_name, source_of_workflow, nullptr);
+  v1::DeployRequest out;
+  *out.mutable_definition() = std::move(file.definition);
+  out.set_source(std::move(file.source));
+  return out;
+}
+
+}  // namespace fairlead::app::bulk

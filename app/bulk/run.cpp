@@ -1,0 +1,206 @@
+#include "app/bulk/run.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/core/request_limits.hpp"
+#include "app/bulk/action.hpp"
+#include "app/bulk/tally.hpp"
+#include "app/json/node/task_action.hpp"
+
+namespace fairlead::app::bulk {
+
+namespace {
+
+constexpr duration look_every = std::chrono::seconds{1};  // at the operation's own task, and its heartbeat
+constexpr duration first_pause = std::chrono::milliseconds{500};
+constexpr duration longest_pause = std::chrono::seconds{5};
+constexpr duration wait_slice = std::chrono::milliseconds{100};
+/// Acts four times a second, so that a stop is soon seen.
+constexpr std::uint32_t chunks_a_second = 4;
+constexpr std::uint32_t most_a_chunk = 500;
+
+/// Nothing was done, and the same request may be taken later.
+bool is_for_later(v1::ErrorCode code) {
+  switch (code) {
+    case v1::ERROR_CODE_UNAVAILABLE:
+    case v1::ERROR_CODE_OVERLOADED:
+    case v1::ERROR_CODE_TIMED_OUT:
+    case v1::ERROR_CODE_STALE_EPOCH:
+    case v1::ERROR_CODE_STORE_FULL: return true;
+    default: return false;
+  }
+}
+
+class run {
+ public:
+  run(const world& in, const agents::native_context& context, action what)
+      : in_(in),
+        context_(context),
+        what_(std::move(what)),
+        at_(tally::of(context.checkpoint)),
+        token_("op:" + std::string{context.task_id.substr(id_prefix.size())}) {}
+
+  agents::attempt_result to_the_end() {
+    while (!at_end_ || !left_.empty()) {
+      if (!may_go_on()) return ended_early();
+      if (left_.empty() && !take_next()) continue;
+      if (left_.empty()) continue;
+      act();
+    }
+    return agents::completed(at_.text());
+  }
+
+ private:
+  enum class why_end { none, lease, node, stopped };
+
+  agents::attempt_result ended_early() {
+    if (end_ == why_end::stopped) {
+      at_.stopped = true;
+      return agents::completed(at_.text());
+    }
+    if (refused_) return agents::permanent_fault(code_word(refused_->code), refused_->sentence);
+    tell("goes on at another node");
+    return agents::transient_fault("node_ending", "the node ended while it carried out the operation");
+  }
+
+  /// False: for no longer, and `end_` or `refused_` says why. Waits while the operation is paused.
+  bool may_go_on() {
+    for (;;) {
+      if (refused_) return false;
+      if (context_.stopped()) return !is_over(why_end::lease);
+      if (in_.is_ending()) return !is_over(why_end::node);
+      if (in_.steady() < next_look_) return true;
+      next_look_ = in_.steady() + look_every;
+      v1::TaskShowRequest request;
+      request.set_id(std::string{context_.task_id});
+      const auto own = in_.show(request);
+      // What cannot be seen now was running when it was seen last.
+      if (!own) return true;
+      const auto& task = own->task();
+      if (task.state() != v1::TASK_STATE_RUNNING || task.failing()) return !is_over(why_end::stopped);
+      tell(task.paused() ? "paused" : note_);
+      if (!task.paused()) return true;
+      in_.wait(look_every);
+    }
+  }
+
+  bool is_over(why_end why) {
+    end_ = why;
+    return true;
+  }
+
+  std::size_t chunk_size() const { return std::clamp<std::size_t>(what_.rate / chunks_a_second, 1, most_a_chunk); }
+
+  /// The next tasks to act on. False: the node does not answer, and has been waited for.
+  bool take_next() {
+    if (!what_.ids.empty()) {
+      const auto from = std::min<std::size_t>(at_.next_id, what_.ids.size());
+      const auto to = std::min(from + chunk_size(), what_.ids.size());
+      for (auto i = from; i < to; ++i) left_.push_back(what_.ids[i]);
+      page_.next_id = to;
+      at_end_ = to == what_.ids.size();
+      return true;
+    }
+    auto request = what_.which;
+    request.set_as_of_unix_ms(what_.as_of_unix_ms);
+    request.set_page_size(static_cast<std::uint32_t>(chunk_size()));
+    request.set_cursor(at_.cursor);
+    auto reply = in_.list(request);
+    if (!reply) {
+      if (!is_for_later(reply.failure().code)) refused_ = reply.failure();
+      pause(reply.failure());
+      return false;
+    }
+    pause_ = {};
+    for (const auto& task : reply->items())
+      if (concerns(what_.what.verb(), task) && !is_operation(task.id())) left_.push_back(task.id());
+    page_.cursor = reply->cursor();
+    at_end_ = reply->cursor().empty();
+    if (left_.empty()) page_done();
+    return true;
+  }
+
+  void act() {
+    v1::OperateRequest request;
+    *request.mutable_action() = what_.what;
+    // A deletion takes none; a task that is gone already is what was asked for.
+    if (what_.what.verb() != v1::OPERATOR_VERB_DELETE) request.mutable_action()->set_token(token_);
+    for (const auto& id : left_) request.add_ids(id);
+    const auto began = in_.steady();
+    const auto reply = in_.operate(request);
+    if (!reply) {
+      if (!is_for_later(reply.failure().code)) refused_ = reply.failure();
+      return pause(reply.failure());
+    }
+    std::vector<std::string> later;
+    std::optional<error> why;
+    const auto acted = left_.size();
+    for (const auto& one : reply->results()) {
+      if (!is_for_later(one.error().code())) {
+        at_.add(one);
+        continue;
+      }
+      later.push_back(one.id());
+      why = error::from_proto(one.error());
+    }
+    left_ = std::move(later);
+    if (why) return pause(*why);
+    pause_ = {};
+    page_done();
+    // The next ones when these have had their time.
+    sleep_until(began + duration{static_cast<std::int64_t>(acted * 1'000 / what_.rate)});
+  }
+
+  void page_done() {
+    at_.cursor = page_.cursor;
+    at_.next_id = page_.next_id;
+    tell({});
+  }
+
+  void tell(const std::string& note) {
+    note_ = note;
+    const auto percent = what_.count == 0 ? 0 : std::min<std::uint64_t>(100, at_.answered() * 100 / what_.count);
+    // Of a page in progress the checkpoint is that of its beginning, and so are the counts.
+    context_.heartbeat(static_cast<std::uint32_t>(percent), note, left_.empty() ? at_.text() : std::string_view{});
+  }
+
+  void pause(const error& why) {
+    pause_ = pause_ == duration{0} ? first_pause : std::min(pause_ * 2, longest_pause);
+    tell(why.sentence);
+    sleep_until(in_.steady() + pause_);
+  }
+
+  void sleep_until(duration end) {
+    for (auto now = in_.steady(); now < end && !context_.stopped() && !in_.is_ending(); now = in_.steady())
+      in_.wait(std::min(end - now, wait_slice));
+  }
+
+  const world& in_;
+  const agents::native_context& context_;
+  const action what_;
+  tally at_;
+  const std::string token_;
+  tally page_;                     // only where the next page begins
+  std::vector<std::string> left_;  // of the page in progress
+  bool at_end_ = false;            // the page in progress is the last one
+  duration next_look_{0};
+  duration pause_{0};
+  std::string note_;
+  why_end end_ = why_end::none;
+  std::optional<error> refused_;
+};
+
+}  // namespace
+
+agents::attempt_result carry_out(const world& in, const agents::native_context& context, std::string_view input) {
+  if (!is_operation(context.task_id))
+    return agents::permanent_fault("forbidden", "Only a confirmed operation of the API may act on many tasks: POST /v1/tasks:act");
+  auto what = action_of_input(input);
+  if (!what) return agents::permanent_fault("bad_input", what.failure().sentence);
+  return run{in, context, std::move(*what)}.to_the_end();
+}
+
+}  // namespace fairlead::app::bulk

@@ -1,0 +1,81 @@
+#include "app/bulk/tally.hpp"
+
+#include "actors/core/text/text.hpp"
+#include "app/json/fields.hpp"
+#include "app/json/node/task_action.hpp"
+
+namespace fairlead::app::bulk {
+
+namespace {
+
+/// Kinds of refusals that are told apart, and the longest sentence: a checkpoint has 64 KiB.
+constexpr std::size_t most_groups = 50;
+constexpr std::size_t longest_sentence = 500;
+
+}  // namespace
+
+void tally::add(const v1::OperateResult& answer) {
+  if (answer.error().code() == v1::ERROR_CODE_OK) return void(++done_);
+  ++refused_;
+  const auto& why = answer.error();
+  auto key = std::string{code_word(why.code())} + " " + core::clean_text(without_id(why.sentence(), answer.id()), longest_sentence);
+  if (groups_.size() >= most_groups && !groups_.contains(key)) key = "other";
+  auto& group = groups_[key];
+  if (group.tasks++ != 0) return;
+  group = {1, answer.id(), code_word(why.code()), core::clean_text(why.sentence(), longest_sentence),
+           core::clean_text(why.remedy(), longest_sentence)};
+}
+
+void tally::write(json_writer& out) const {
+  out.key("done").number(done_).key("refused").number(refused_).key("refusals").begin_array();
+  for (const auto& [key, one] : groups_) {
+    out.begin_object().key("tasks").number(one.tasks).key("example").string(one.example).key("code").string(one.code);
+    out.key("error").string(one.sentence).key("remedy").string(one.remedy).end_object();
+  }
+  out.end_array();
+}
+
+std::string tally::text() const {
+  json_writer out;
+  write(out.begin_object());
+  out.key("stopped").boolean(stopped).key("cursor").string(cursor).key("next_id").number(next_id).key("keys").begin_array();
+  for (const auto& one : groups_) out.string(one.first);
+  return out.end_array().end_object().text();
+}
+
+tally tally::of(std::string_view text) {
+  tally out;
+  std::vector<group> groups;
+  std::vector<std::string> keys;
+  const auto read_group = [&groups](std::size_t, std::string_view value, std::string& pointer) {
+    auto& one = groups.emplace_back();
+    return read_json_object(value, "A refusal",
+                            {{"tasks", number_into(one.tasks)},
+                             {"example", text_into(one.example)},
+                             {"code", text_into(one.code)},
+                             {"error", text_into(one.sentence)},
+                             {"remedy", text_into(one.remedy)}},
+                            pointer);
+  };
+  // An empty array is not taken by each_into.
+  const auto unless_empty = [](json_taker take) -> json_taker {
+    return [take = std::move(take)](const std::string& field, std::string_view value, std::string& pointer) -> status {
+      return value == "[]" ? status{nothing{}} : take(field, value, pointer);
+    };
+  };
+  std::string pointer;
+  const auto read = read_json_object(text, "The checkpoint",
+                                     {{"done", number_into(out.done_)},
+                                      {"refused", number_into(out.refused_)},
+                                      {"refusals", unless_empty(each_into(most_groups + 1, read_group))},
+                                      {"stopped", flag_into(out.stopped)},
+                                      {"cursor", text_into(out.cursor)},
+                                      {"next_id", number_into(out.next_id)},
+                                      {"keys", unless_empty(texts_into(keys, most_groups + 1))}},
+                                     pointer);
+  if (!read || keys.size() != groups.size()) return {};
+  for (std::size_t i = 0; i < keys.size(); ++i) out.groups_[keys[i]] = std::move(groups[i]);
+  return out;
+}
+
+}  // namespace fairlead::app::bulk

@@ -1,0 +1,41 @@
+#pragma once
+// How far an operation has come. It is the checkpoint of its step, and at last the step's output.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "app/json/writer.hpp"
+#include "messages/api.pb.h"
+#include "messages/error.hpp"
+
+namespace fairlead::app::bulk {
+
+class tally {
+ public:
+  /// Counts the answer about one task.
+  void add(const v1::OperateResult& answer);
+  std::uint64_t answered() const { return done_ + refused_; }
+
+  std::string cursor;         // of the page that is next; empty: the first
+  std::uint64_t next_id = 0;  // of the ids that were given
+  bool stopped = false;       // by an operator, before its end
+
+  std::string text() const;
+  /// Anything else than what text() gave is no progress.
+  static tally of(std::string_view text);
+
+  /// Members of an object: `done`, `refused`, `refusals`.
+  void write(json_writer& out) const;
+
+ private:
+  struct group {
+    std::uint64_t tasks = 0;
+    std::string example, code, sentence, remedy;  // of the first task
+  };
+  std::uint64_t done_ = 0, refused_ = 0;
+  std::map<std::string, group> groups_;  // by code and sentence without the id
+};
+
+}  // namespace fairlead::app::bulk

@@ -1,0 +1,29 @@
+#pragma once
+// An operator's action on tasks as programs write it: `{"verb": "retry", "reason": "…"}` and its other fields.
+
+#include <string>
+#include <vector>
+
+#include "app/json/fields.hpp"
+#include "app/json/node/task_verbs.hpp"
+
+namespace fairlead::app {
+
+/// As it was written. `settle` of the command line has two outcomes, which are two verbs here.
+struct asked_action {
+  std::string verb, step, input, output, reason;
+  bool now = false;
+
+  /// They write to this.
+  std::vector<json_field> fields();
+  /// `who` and conditions are left out. On an error `pointer` is the field at fault.
+  result<v1::OperatorAction> read(std::string& pointer) const;
+};
+
+/// Whether an action on all tasks of a list means this one of them: a list cannot ask for paused tasks, or for ended ones beside others.
+bool concerns(v1::OperatorVerb verb, const v1::TaskSummary& task);
+
+/// A refusal without the task's id in it, so that the same refusal of many tasks is one sentence. An id inside a longer word (`1` in `t-1`) stays.
+std::string without_id(const std::string& sentence, const std::string& id);
+
+}  // namespace fairlead::app

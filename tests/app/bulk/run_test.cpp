@@ -1,0 +1,199 @@
+#include "app/bulk/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "app/bulk/action.hpp"
+#include "app/bulk/tally.hpp"
+
+namespace fairlead::app::bulk {
+namespace {
+
+/// A node with tasks, which answers as the gateway does; time passes only while the operation waits.
+class an_operation : public testing::Test {
+ protected:
+  an_operation() {
+    for (int i = 0; i < 100; ++i) tasks_.push_back("t-" + std::to_string(i));
+    in_.list = [this](const v1::TaskListRequest& what) { return list(what); };
+    in_.operate = [this](const v1::OperateRequest& what) { return operate(what); };
+    in_.show = [this](const v1::TaskShowRequest&) -> result<v1::TaskShowReply> {
+      v1::TaskShowReply out;
+      *out.mutable_task() = own_;
+      return out;
+    };
+    in_.is_ending = [this] { return is_ending_; };
+    in_.steady = [this] { return now_; };
+    in_.wait = [this](duration how_long) {
+      now_ += how_long;
+      if (on_wait_) on_wait_();
+    };
+    own_.set_state(v1::TASK_STATE_RUNNING);
+  }
+
+  result<v1::TaskListReply> list(const v1::TaskListRequest& what) {
+    EXPECT_EQ(what.as_of_unix_ms(), 1'795'507'200'000);
+    if (away_ > 0) return --away_, error{v1::ERROR_CODE_UNAVAILABLE, "shard 1 is away", ""};
+    v1::TaskListReply out;
+    auto at = what.cursor().empty() ? std::size_t{0} : std::stoul(what.cursor());
+    for (; at < tasks_.size() && out.items_size() < static_cast<int>(what.page_size()); ++at) out.add_items()->set_id(tasks_[at]);
+    if (at < tasks_.size()) out.set_cursor(std::to_string(at));
+    return out;
+  }
+
+  result<v1::OperateReply> operate(const v1::OperateRequest& what) {
+    v1::OperateReply out;
+    if (on_operate_) on_operate_();
+    for (const auto& id : what.ids()) {
+      auto& one = *out.add_results();
+      one.set_id(id);
+      if (refused_.contains(id)) {
+        *one.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "task " + id + " is completed", "Leave it."}.to_proto();
+      } else if (late_.erase(id) != 0) {
+        *one.mutable_error() = error{v1::ERROR_CODE_TIMED_OUT, "shard 1 did not answer in time", ""}.to_proto();
+      } else if (!done_[id].insert(what.action().token()).second) {
+        one.set_repeated(true);
+      }
+    }
+    return out;
+  }
+
+  agents::attempt_result run(const std::string& checkpoint = {}, const std::string& id = std::string{id_prefix} + "1f") {
+    std::atomic<bool> stopped{false};
+    const agents::native_context::listener told = [this](agents::attempt_progress progress) {
+      if (!progress.checkpoint.empty()) checkpoints_.push_back(progress.checkpoint);
+      notes_.insert(progress.note);
+      return true;
+    };
+    agents::native_context context{stopped, told};
+    context.task_id = id;
+    context.checkpoint = checkpoint;
+    return carry_out(in_, context, input_);
+  }
+
+  tally run_to_the_end(const std::string& checkpoint = {}) {
+    const auto out = run(checkpoint);
+    EXPECT_FALSE(out.fault) << out.fault->message();
+    return tally::of(out.output);
+  }
+
+  std::string input_ = R"({"verb":"cancel","filter":{"state":["running"]},"rate":40,"by":"ann","as_of_unix_ms":1795507200000,"count":100})";
+  world in_;
+  v1::TaskRecord own_;
+  std::vector<std::string> tasks_;
+  std::set<std::string> refused_, late_;
+  std::map<std::string, std::set<std::string>> done_;  // tokens by task
+  std::vector<std::string> checkpoints_;
+  std::set<std::string> notes_;
+  std::function<void()> on_wait_, on_operate_;
+  int away_ = 0;
+  bool is_ending_ = false;
+  duration now_{0};
+};
+
+TEST_F(an_operation, acts_on_each_task_once_at_the_rate_that_was_asked_for) {
+  EXPECT_EQ(run_to_the_end().answered(), 100U);
+  EXPECT_EQ(done_.size(), 100U);
+  for (const auto& [id, tokens] : done_) EXPECT_EQ(tokens.size(), 1U) << id;
+  EXPECT_GE(now_, std::chrono::milliseconds{2'400});  // 40 a second
+  EXPECT_LE(now_, std::chrono::milliseconds{2'700});
+}
+
+TEST_F(an_operation, goes_on_from_its_checkpoint_after_the_death_of_its_node) {
+  int requests = 0;
+  on_operate_ = [&] { is_ending_ = ++requests == 4; };
+  const auto first = run();
+  ASSERT_TRUE(first.fault);
+  EXPECT_EQ(first.fault->code(), "node_ending");
+  EXPECT_LT(done_.size(), 60U);
+  is_ending_ = false;
+  // The last checkpoint but one: what came after it is lost, and done again under its token.
+  const auto end = run_to_the_end(checkpoints_.at(checkpoints_.size() - 2));
+  EXPECT_EQ(end.answered(), 100U);
+  for (const auto& id : tasks_) EXPECT_EQ(done_[id].size(), 1U) << id;
+}
+
+TEST_F(an_operation, counts_refusals_by_their_reason) {
+  refused_ = {"t-3", "t-50", "t-51"};
+  json_writer out;
+  run_to_the_end().write(out.begin_object());
+  EXPECT_EQ(
+      out.end_object().text(),
+      R"({"done":97,"refused":3,"refusals":[{"tasks":3,"example":"t-3","code":"wrong_state","error":"task t-3 is completed","remedy":"Leave it."}]})");
+}
+
+TEST_F(an_operation, waits_for_a_shard_that_is_away_and_says_so) {
+  away_ = 5;
+  late_ = {"t-7", "t-8"};
+  EXPECT_EQ(run_to_the_end().answered(), 100U);
+  for (const auto& id : tasks_) EXPECT_EQ(done_[id].size(), 1U) << id;
+  EXPECT_TRUE(notes_.contains("shard 1 is away"));
+  EXPECT_TRUE(notes_.contains("shard 1 did not answer in time"));
+}
+
+TEST_F(an_operation, stops_when_an_operator_stops_it) {
+  on_wait_ = [this] {
+    if (now_ > std::chrono::milliseconds{1'100}) own_.set_state(v1::TASK_STATE_UNDOING);
+  };
+  const auto end = run_to_the_end();
+  EXPECT_TRUE(end.stopped);
+  EXPECT_GT(end.answered(), 30U);
+  EXPECT_LT(end.answered(), 95U);
+  EXPECT_EQ(done_.size(), end.answered());
+}
+
+TEST_F(an_operation, does_nothing_while_it_is_paused) {
+  own_.set_paused(true);
+  on_wait_ = [this] {
+    EXPECT_TRUE(done_.empty() || !own_.paused());
+    if (now_ > std::chrono::seconds{60}) own_.set_paused(false);
+  };
+  EXPECT_EQ(run_to_the_end().answered(), 100U);
+  EXPECT_TRUE(notes_.contains("paused"));
+}
+
+TEST_F(an_operation, never_acts_on_operations) {
+  tasks_.push_back(std::string{id_prefix} + "2a");
+  EXPECT_EQ(run_to_the_end().answered(), 100U);
+}
+
+TEST_F(an_operation, takes_ids_as_they_were_given) {
+  input_ = R"({"verb":"retry","ids":["t-1","t-2","t-9"],"rate":200,"by":"ann","as_of_unix_ms":1795507200000,"count":3})";
+  EXPECT_EQ(run_to_the_end().answered(), 3U);
+  EXPECT_EQ(done_.size(), 3U);
+}
+
+TEST_F(an_operation, is_refused_to_a_task_that_the_node_has_not_made) {
+  const auto out = run({}, "order-1");
+  ASSERT_TRUE(out.fault);
+  EXPECT_EQ(out.fault->kind(), v1::FAULT_KIND_PERMANENT);
+  EXPECT_EQ(out.fault->code(), "forbidden");
+  EXPECT_TRUE(done_.empty());
+}
+
+TEST_F(an_operation, ends_with_a_reason_if_the_node_does_not_take_it_at_all) {
+  in_.list = [](const v1::TaskListRequest&) -> result<v1::TaskListReply> { return invalid("the cursor does not belong to this list"); };
+  const auto out = run();
+  ASSERT_TRUE(out.fault);
+  EXPECT_EQ(out.fault->kind(), v1::FAULT_KIND_PERMANENT);
+  EXPECT_EQ(out.fault->message(), "the cursor does not belong to this list");
+}
+
+TEST(a_checkpoint, is_read_as_it_was_written_and_nothing_else_is) {
+  tally one;
+  v1::OperateResult done, refused;
+  refused.set_id("t-1");
+  *refused.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "task t-1 is \"completed\"", "Leave it."}.to_proto();
+  one.add(done);
+  one.add(refused);
+  one.cursor = "0a1b";
+  one.next_id = 7;
+  EXPECT_EQ(tally::of(one.text()).text(), one.text());
+  for (const char* text : {"", "null", "[]", "{\"done\":\"x\"}", "{\"done\":1,\"keys\":[\"a\"]}"})
+    EXPECT_EQ(tally::of(text).answered(), 0U) << text;
+}
+
+}  // namespace
+}  // namespace fairlead::app::bulk

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""One action on many tasks over the API: a dry run counts, what was confirmed is done, at the rate that was asked for, and nothing else. The operation goes
+on through kill -9 of its node, is paused and stopped, and counts what it was refused. Confirmations of something else, old ones and those of a set that has
+grown are refused, and clients cannot submit operations of their own.
+
+    FAIRLEAD_BIN=build/release/bin/fairlead tests/scenarios/api_many.py
+"""
+
+import time
+
+import harness
+import openapi
+from api import api
+from api_operators import BRITTLE, YAML, shown
+from harness import expect, wait_until
+from place import place
+
+TASKS = 600
+ACT = "/v1/tasks:act"
+PARKED = {"parked": True, "workflow": "brittle"}
+
+
+def run():
+    port, = harness.free_ports(1)
+    with harness.sandbox("api_many") as box:
+        # Nobody listens where the agents look for their services: steps fail, and tasks park.
+        here = place(box, "node", api__listen=f"127.0.0.1:{port}")
+        here.node.start()
+        to = api(port)
+        to.expect(201, "POST", "/v1/workflows", raw=BRITTLE, headers=YAML)
+        submit(to, "m", TASKS)
+        for part in (refused, confirmed, killed, stopped, grown, ids, reserved):
+            began = time.monotonic()
+            to = part(to, here.node) or to
+            print(f"ok  {part.__name__}, {time.monotonic() - began:.1f} s", flush=True)
+        code, _ = here.node.end()
+        expect(code == 0, f"the node ended with {code}: {here.node.last_words()}")
+    openapi.check("api_many").write()
+    return 0
+
+
+def submit(to, prefix, count):
+    for first in range(0, count, 200):
+        batch = [{"workflow": "brittle", "id": f"{prefix}/{n}", "input": {"n": n}, "labels": {"set": prefix}} for n in range(first, min(first + 200, count))]
+        to.expect(200, "POST", "/v1/tasks:batch", {"tasks": batch})
+    wait_until(lambda: dry_run(to, "retry", {**PARKED, "labels": {"set": prefix}})["count"] == count, 60, f"{count} tasks are parked", every=0.2)
+
+
+def dry_run(to, verb, chosen, **more):
+    """`chosen`: a filter, or ids."""
+    key = "ids" if isinstance(chosen, list) else "filter"
+    return to.expect(200, "POST", ACT, {"verb": verb, key: chosen, "dry_run": True, **more})[1]
+
+
+def begin(to, verb, chosen, confirm, **more):
+    key = "ids" if isinstance(chosen, list) else "filter"
+    found, said = to.expect(202, "POST", ACT, {"verb": verb, key: chosen, "confirm": confirm, **more})
+    expect(found["Location"] == f"/v1/operations/{said['id']}", f"{found}")
+    return said
+
+
+def operation(to, one):
+    return to.expect(200, "GET", f"/v1/operations/{one['id']}")[1]
+
+
+def ended(to, one, state="done", seconds=60):
+    return wait_until(lambda: (lambda now: now if now["state"] == state else None)(operation(to, one)), seconds, f"the operation is {state}", every=0.1)
+
+
+def histories(to, prefix, count, event, every=50):
+    """How often each of some tasks has the event."""
+    for n in range(0, count, every):
+        yield n, sum(1 for one in to.expect(200, "GET", f"/v1/tasks/{prefix}%2F{n}")[1]["history"] if one["event"] == event)
+
+
+def refused(to, node):
+    for body, at in (({"verb": "retry"}, "/filter"), ({"verb": "retry", "filter": {}}, "/filter"), ({"verb": "mend", "filter": PARKED}, "/verb"),
+                     ({"verb": "retry", "filter": {"state": ["lost"]}}, "/filter/state/0"), ({"verb": "retry", "filter": {"job": "x"}}, "/filter/job"),
+                     ({"verb": "retry", "filter": PARKED}, "/confirm"), ({"verb": "retry", "filter": PARKED, "confirm": "600.1.x"}, "/confirm"),
+                     ({"verb": "retry", "filter": PARKED, "rate": 5001, "dry_run": True}, "/rate"), ({"filter": PARKED}, "/verb"),
+                     ({"verb": "retry", "filter": PARKED, "ids": ["a"]}, "/filter"), ({"verb": "retry", "ids": []}, "/ids"),
+                     ({"verb": "retry", "filter": PARKED, "dry_run": True, "confirm": "x"}, "/confirm")):
+        to.expect(400, "POST", ACT, body, code="invalid_argument", pointer=at)
+    found = dry_run(to, "retry", PARKED)
+    expect(found["count"] == TASKS and found["at_least"] is False and len(found["sample"]) == 20, f"{found}")
+    expect(sum(one["tasks"] for one in found["by_reason"]) == TASKS and len(found["by_reason"]) <= 3, f"reasons are not gathered: {found['by_reason']}")
+    none = dry_run(to, "retry", {"workflow": "nothing"})
+    expect(none["count"] == 0 and none["confirm"] is None, f"{none}")
+    # Confirmed was something else.
+    for body in ({"verb": "undo", "filter": PARKED}, {"verb": "retry", "filter": {"parked": True}}, {"verb": "retry", "filter": PARKED, "rate": 7}):
+        to.expect(400, "POST", ACT, {**body, "confirm": found["confirm"]}, pointer="/confirm")
+    to.expect(404, "GET", "/v1/operations/none", code="not_found")
+    to.expect(404, "POST", "/v1/operations/none/actions", {"verb": "stop"}, code="not_found")
+    _, said = to.expect(200, "GET", "/v1/operations")
+    expect(said["items"] == [], f"something refused has begun: {said}")
+
+
+def confirmed(to, node):
+    """Each task is paused once, and what ran or was submitted meanwhile is not."""
+    chosen = {"workflow": "brittle", "labels": {"set": "m"}}
+    found = dry_run(to, "pause", chosen, rate=1500, reason="a service is down")
+    to.expect(201, "PUT", "/v1/tasks/late", {"workflow": "brittle", "labels": {"set": "m"}})
+    one = begin(to, "pause", chosen, found["confirm"], rate=1500, reason="a service is down")
+    again = begin(to, "pause", chosen, found["confirm"], rate=1500, reason="a service is down")
+    expect(again["id"] == one["id"], f"the same confirmation began another operation: {again}")
+    end = ended(to, one)
+    expect((end["done"], end["refused"], end["left"], end["count"]) == (TASKS, 0, 0, TASKS), f"{end}")
+    expect(end["by"] == "loopback" and end["reason"] == "a service is down" and end["filter"] == chosen and end["ended_at"], f"{end}")
+    expect([n for n, times in histories(to, "m", TASKS, "operator_pause") if times != 1] == [], "not every task was paused once")
+    _, late = to.expect(200, "GET", "/v1/tasks/late")
+    expect(late["paused"] is False, "a task that was submitted after the dry run was paused")
+    expect(shown(node, "task", "show", one["task"])["workflow"] == "fairlead-operation", "its task")
+    found, _ = to.expect(200, "GET", f"/v1/operations/{one['id']}")
+    to.expect(304, "GET", f"/v1/operations/{one['id']}", headers={"If-None-Match": found["ETag"]})
+    _, said = to.expect(200, "GET", "/v1/operations")
+    expect([item["id"] for item in said["items"]] == [one["id"]] and said["items"][0]["state"] == "done", f"{said}")
+
+
+def killed(to, node):
+    """kill -9 in the middle: the operation goes on, and no task is resumed twice."""
+    chosen = {"workflow": "brittle", "labels": {"set": "m"}}
+    confirm = dry_run(to, "resume", chosen, rate=150)["confirm"]
+    one = begin(to, "resume", chosen, confirm, rate=150)
+    wait_until(lambda: operation(to, one)["done"] >= 60, 30, "the operation has begun", every=0.1)
+    node.kill()
+    node.start()
+    to = api(to.port)
+    end = ended(to, one, seconds=90)
+    expect((end["done"], end["refused"]) == (TASKS, 0), f"{end}")
+    expect([n for n, times in histories(to, "m", TASKS, "operator_resume", every=7) if times != 1] == [], "not every task was resumed once")
+    return to
+
+
+def stopped(to, node):
+    chosen = {"workflow": "brittle", "labels": {"set": "m"}}
+    confirm = dry_run(to, "pause", chosen, rate=50)["confirm"]
+    one = begin(to, "pause", chosen, confirm, rate=50)
+    path = f"/v1/operations/{one['id']}/actions"
+    to.expect(400, "POST", path, {"verb": "undo"}, pointer="/verb")
+    to.expect(412, "POST", path, {"verb": "pause"}, headers={"If-Match": '"1-0"'}, code="changed")
+    wait_until(lambda: operation(to, one)["done"] >= 10, 30, "the operation has begun", every=0.1)
+    to.expect(200, "POST", path, {"verb": "pause"}, headers={"Idempotency-Key": "p-1"})
+    to.expect(422, "POST", path, {"verb": "stop"}, headers={"Idempotency-Key": "p-1"}, code="key_reused")
+    wait_until(lambda: operation(to, one)["note"] == "paused", 30, "it is paused", every=0.1)
+    held = operation(to, one)
+    expect(held["state"] == "paused" and held["left"] > 0, f"{held}")
+    to.expect(200, "POST", path, {"verb": "resume"})
+    wait_until(lambda: operation(to, one)["done"] > held["done"], 30, "it goes on", every=0.1)
+    to.expect(200, "POST", path, {"verb": "stop", "reason": "enough"})
+    end = ended(to, one, "stopped")
+    expect(held["done"] < end["done"] < TASKS and end["left"] == TASKS - end["done"], f"{end}")
+    _, said = to.expect(200, "GET", "/v1/tasks?workflow=brittle&page_size=1000")
+    paused = sum(task["paused"] for task in said["items"])
+    expect(paused == end["done"], f"{paused} tasks are paused, and {end['done']} were counted")
+    to.expect(409, "POST", path, {"verb": "pause"}, code="wrong_state")
+
+
+def grown(to, node):
+    submit(to, "g", 20)
+    chosen = {**PARKED, "labels": {"set": "g"}}
+    confirm = dry_run(to, "terminate", chosen)["confirm"]
+    to.expect(200, "POST", "/v1/tasks:batch", {"tasks": [{"workflow": "brittle", "id": f"g/more-{n}", "labels": {"set": "g"}} for n in range(3)]})
+    wait_until(lambda: dry_run(to, "terminate", chosen)["count"] == 23, 30, "they are parked", every=0.2)
+    _, said = to.expect(409, "POST", ACT, {"verb": "terminate", "filter": chosen, "confirm": confirm}, code="conflict")
+    expect("23 tasks now, and 20 were confirmed" in said["detail"], f"{said}")
+
+
+def ids(to, node):
+    """What does not fit a task is refused for that task alone."""
+    chosen = ["g/0", "g/1", "nobody", "g/2"]
+    found = dry_run(to, "terminate", chosen)
+    expect(found["count"] == 3 and found["sample"] == ["g/0", "g/1", "g/2"], f"{found}")
+    to.expect(200, "POST", "/v1/tasks/g%2F1/actions", {"verb": "terminate"})
+    end = ended(to, begin(to, "terminate", chosen, found["confirm"]))
+    expect(end["ids"] is True and end["filter"] is None and (end["done"], end["refused"]) == (2, 2), f"{end}")
+    expect({one["code"] for one in end["refusals"]} == {"not_found", "wrong_state"}, f"{end['refusals']}")
+    _, said = to.expect(200, "POST", "/v1/tasks:states", {"ids": ["g/0", "g/1", "g/2", "g/3"]})
+    expect([one["state"] for one in said["items"]] == ["failed"] * 3 + ["running"], f"{said}")
+
+
+def reserved(to, node):
+    """Nobody gets around the confirmation by a task of that kind."""
+    body = {"workflow": "fairlead-operation", "input": {"verb": "delete", "filter": {"workflow": "brittle"}, "by": "x", "as_of_unix_ms": 1, "count": 1}}
+    to.expect(400, "PUT", "/v1/tasks/fairlead:operation:mine", body, pointer="/id")
+    to.expect(400, "POST", "/v1/tasks", body, headers={"Idempotency-Key": "fairlead:operation:mine"}, pointer="/id")
+    to.expect(201, "PUT", "/v1/tasks/mine", body)
+    wait_until(lambda: to.expect(200, "GET", "/v1/tasks/mine")[1]["parked"], 20, "it is refused by the agent")
+    _, said = to.expect(200, "GET", "/v1/tasks/mine")
+    expect(said["steps"][0]["fault"]["code"] == "forbidden", f"{said['steps']}")
+
+
+if __name__ == "__main__":
+    harness.main(run)
