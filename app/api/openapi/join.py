@@ -83,7 +83,7 @@ def operations(document):
 def write_out(document):
     """What is written once becomes part of each operation and answer."""
     of_all = document.pop("every_operation")
-    everywhere, parameters = of_all["responses"], of_all["parameters"]
+    everywhere, parameters = of_all["responses"], of_all.get("parameters", [])
     headers = document.pop("every_answer")["headers"]
     seen = set()
     for path, method, operation in operations(document):
@@ -91,7 +91,8 @@ def write_out(document):
         if not re.fullmatch(r"[a-z][a-z_]*", given) or given in seen:
             raise refused(f"{method.upper()} {path}: the operationId '{given}' is none, or given twice")
         seen.add(given)
-        operation["parameters"] = operation.get("parameters", []) + parameters
+        if parameters:
+            operation["parameters"] = operation.get("parameters", []) + parameters
         own = operation["responses"]
         operation["responses"] = dict(sorted({**everywhere, **own}.items()))
     for _, _, operation in operations(document):
