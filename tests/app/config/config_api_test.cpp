@@ -46,7 +46,7 @@ TEST(api_config, knows_clients_by_a_name_of_their_certificate) {
                            " { san: \"dns:N1.Example.org\", name: n1, roles: [viewer], namespaces: [default, billing] },"
                            " { san: \"cn:Ben Miller\", roles: [operator] }] }");
   ASSERT_EQ(shown(read.problems), lines{});
-  EXPECT_TRUE(read.config.api->client_ca.ends_with("/ca.pem"));
+  EXPECT_TRUE(read.config.api->client_ca.ends_with("ca.pem"));
   const auto& all = read.config.access.certificates;
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].san, "spiffe://example.org/Agent");
