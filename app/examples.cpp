@@ -90,7 +90,9 @@ constexpr command_examples all[] = {
     {"inspect steps", "order-17"},
     {"inspect history", "order-17 --local"},
     {"config check", "/etc/fairlead/node.yaml"},
-    {"token create", "ben --role operator --file /etc/fairlead/tokens.yaml\nnightly-import --role client --expires 30d --file tokens.yaml"},
+    {"token create",
+     "ben --role operator --file /etc/fairlead/tokens.yaml\nnightly-import --role client --namespace default --expires 30d --file "
+     "tokens.yaml"},
     {"token list", "--file /etc/fairlead/tokens.yaml"},
     {"token revoke", "ben --file /etc/fairlead/tokens.yaml"},
     {"certificate create-ca", "--out ca --name 'Orders, Berlin'"},

@@ -240,7 +240,7 @@ def check_command_in_block(page, line):
 # ---- the node file ----
 
 # Values for keys whose row in the table gives no default that could be written into a file. By key, else by type.
-VALUES = {"node.name": "n", "shards.replicas": "[l, m, n]", "node.peers": "[127.0.0.1:7200]", "http.listen": "127.0.0.1:7180", "api.listen": "127.0.0.1:7190", "api.socket": "api.sock", "api.hosts": "[node.example]", "api.tls": "{ certificate: tls.pem, key: tls.pem }", "access.tokens_file": "tokens.yaml", "access.users": "{ root: [admin] }", "roles": "[shard, agent]", "store.path": "store", "log.file": "node.log", "agents.http.kind": "http",
+VALUES = {"node.name": "n", "shards.replicas": "[l, m, n]", "node.peers": "[127.0.0.1:7200]", "http.listen": "127.0.0.1:7180", "api.listen": "127.0.0.1:7190", "api.socket": "api.sock", "api.hosts": "[node.example]", "api.tls": "{ certificate: tls.pem, key: tls.pem, client_ca: tls.pem }", "access.tokens_file": "tokens.yaml", "access.users": "{ root: [admin] }", "access.certificates": "[{ san: 'spiffe://example.org/agent', roles: [client] }]", "certificates.san": "cn:ben", "certificates.name": "ben", "certificates.roles": "[viewer]", "roles": "[shard, agent]", "store.path": "store", "log.file": "node.log", "agents.http.kind": "http",
           "agents.http.base_url": "http://127.0.0.1:1", "agents.http.headers": "{ X-Team: a }", "calls.path": "/a", "calls.url": "http://127.0.0.1:1/b",
           "calls.headers": "{ X-Call: a }", "agents.http.allow_hosts": "[127.0.0.1]", "agents.http.proxy": "http://127.0.0.1:2",
           "agents.http.no_proxy": "[localhost]", "agents.http.tls.ca_file": "tls.pem", "agents.http.tls.client_certificate": "tls.pem",
@@ -269,15 +269,15 @@ WRITTEN_BELOW = ("agents", "caf", "secrets", "alerts.webhooks", "alerts.commands
 
 def documented_keys():
     """{place: {key: default}} of configuration.md; the places are node, agents.http, calls, agents.native, agents.exec and exec.calls, agents.any (of every kind),
-    limits and rules (an item of them) and the two kinds of alert targets."""
+    limits, rules and certificates (an item of them) and the two kinds of alert targets."""
     page = ROOT / "docs" / "configuration.md"
-    found = {"node": {}, "agents.http": {}, "calls": {}, "agents.native": {}, "agents.exec": {}, "exec.calls": {}, "agents.any": {}, "limits": {}, "rules": {}, "alerts.webhooks": {},
+    found = {"node": {}, "agents.http": {}, "calls": {}, "agents.native": {}, "agents.exec": {}, "exec.calls": {}, "agents.any": {}, "limits": {}, "rules": {}, "certificates": {}, "alerts.webhooks": {},
              "alerts.commands": {}}
     native = text_of(page).index("## Agents of kind native")
     for table in re.finditer(r"^\| Key(.*?)\|.*?\n\|[-| ]+\n((?:\|.*\n)+)", text_of(page), flags=re.M):
         target = re.search(r"alerts\.\w+", table[1])
         of_exec = "kind exec" in table[1]
-        place = target[0] if target else ("exec.calls" if "calls.NAME" in table[1] else "agents.exec") if of_exec else "limits" if "`limits`" in table[1] else "rules" if "`rules`" in table[1] else "agents.any" if "every kind" in table[1] else "calls" if "calls.NAME" in table[1] else "node" if "agents.NAME" not in table[1] else \
+        place = target[0] if target else ("exec.calls" if "calls.NAME" in table[1] else "agents.exec") if of_exec else "limits" if "`limits`" in table[1] else "rules" if "`rules`" in table[1] else "certificates" if "`access.certificates`" in table[1] else "agents.any" if "every kind" in table[1] else "calls" if "calls.NAME" in table[1] else "node" if "agents.NAME" not in table[1] else \
             "agents.native" if table.start() > native else "agents.http"
         for row in table[2].splitlines():
             cells = [cell.strip() for cell in row.strip("|").split("|")]

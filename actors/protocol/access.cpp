@@ -4,6 +4,12 @@
 
 namespace fairlead {
 
+namespace {
+
+constexpr std::size_t longest_name = 64;
+
+}  // namespace
+
 const std::vector<right_word>& right_words() {
   static const std::vector<right_word> all{
       {right::look, "look", "look at workflows, jobs, agents, alerts and nodes"},
@@ -42,6 +48,16 @@ const role* find_role(std::string_view word) {
   const auto& all = roles();
   const auto found = std::find_if(all.begin(), all.end(), [&](const role& one) { return one.word == word; });
   return found == all.end() ? nullptr : &*found;
+}
+
+bool is_principal_name(std::string_view name) {
+  return !name.empty() && name.size() <= longest_name &&
+         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._@-") == std::string_view::npos;
+}
+
+bool is_namespace_name(std::string_view name) {
+  return !name.empty() && name.size() <= longest_name && std::string_view{"._-"}.find(name.front()) == std::string_view::npos &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") == std::string_view::npos;
 }
 
 }  // namespace fairlead

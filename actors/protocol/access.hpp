@@ -1,6 +1,7 @@
 #pragma once
 // Who may do what: roles, the rights that they give, and whoever asks. The right that a request needs is in its row (requests.hpp). Pure.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -58,17 +59,29 @@ const std::vector<role>& roles();
 /// nullptr: there is no such role.
 const role* find_role(std::string_view word);
 
+/// The name of whoever has a token or a certificate: 1 to 64 of A-Z a-z 0-9 . _ @ -
+bool is_principal_name(std::string_view name);
+
+/// The only namespace that there is.
+inline constexpr std::string_view default_namespace = "default";
+/// 1 to 64 of a-z 0-9 . _ - that begin with a letter or a digit.
+bool is_namespace_name(std::string_view name);
+
 /// Whoever sends a request.
 struct principal {
-  std::string kind;  // token, user or loopback
+  std::string kind;  // token, certificate, user or loopback
   std::string name;  // that histories and logs have
   std::vector<std::string> roles;
   right_set rights;
-  std::int64_t expires_unix_ms = 0;  // 0: never
+  std::int64_t expires_unix_ms = 0;                      // 0: never
+  std::optional<std::vector<std::string>> namespaces{};  // nullopt: all
 
   /// Nobody was asked where the API is open to the whole machine.
   bool is_known() const { return kind != "loopback"; }
   bool has(right one) const { return rights.has(one); }
+  bool may_use(std::string_view name_space) const {
+    return !namespaces || std::find(namespaces->begin(), namespaces->end(), name_space) != namespaces->end();
+  }
   /// Whether tasks of others are unknown to it.
   bool sees_only_own() const { return has(right::see_own_tasks) && !has(right::see_tasks); }
   bool sees_payloads() const { return has(right::payloads) || sees_only_own(); }

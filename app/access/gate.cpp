@@ -3,6 +3,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace {
 constexpr std::size_t most_addresses = 10'000;  // of which refusals are counted
 constexpr int most_refused_a_minute = 100;
 constexpr const char* send_token = "Send the header Authorization: Bearer TOKEN. fairlead token create makes a token.";
+constexpr const char* show_certificate = "Show a client certificate that the node file of this node names in access.certificates.";
+constexpr std::size_t most_named = 512;  // bytes of a certificate's names in a sentence
 
 std::string name_of(std::uint32_t uid) {
   std::array<char, 4'096> bytes{};
@@ -68,7 +71,8 @@ status gate::read() {
     return invalid(to_text(file.problems.front()), "correct the file; fairlead token list shows whether it is sound");
   auto known = std::make_shared<known_tokens>();
   for (const auto& one : file.tokens)
-    (*known)[one.id] = {one.hash, {"token", one.name, one.roles, rights_of(one.roles), one.expires_unix_ms}, one.revoked_unix_ms};
+    (*known)[one.id] = {
+        one.hash, {"token", one.name, one.roles, rights_of(one.roles), one.expires_unix_ms, one.namespaces}, one.revoked_unix_ms};
   const std::lock_guard lock{guard_};
   tokens_ = std::move(known);
   return nothing{};
@@ -83,14 +87,12 @@ void gate::look() {
 }
 
 std::variant<principal, door::problem> gate::admit(std::optional<std::string_view> authorization, const door::peer& from, moment now) {
-  const bool asks_for_tokens = !config_.tokens_file.empty();
-  if (authorization && asks_for_tokens) {
-    const auto text = bearer(*authorization);
-    if (!text) return refuse("The header Authorization has another scheme than Bearer.", send_token, from, now);
-    auto found = find_token(*text, now);
+  const auto admit_found = [&](std::variant<principal, std::string> found, const char* remedy) -> std::variant<principal, door::problem> {
     if (auto* const who = std::get_if<principal>(&found)) return std::move(*who);
-    return refuse(std::get<std::string>(found), "Ask for another one: fairlead token create.", from, now);
-  }
+    return refuse(std::get<std::string>(found), remedy, from, now);
+  };
+  if (authorization && asks())
+    return admit_found(find_token(*authorization, now), config_.tokens_file.empty() ? show_certificate : send_token);
   if (from.uid) {
     if (auto who = find_user(*from.uid)) return std::move(*who);
     auto why = refuse("The user with the uid " + std::to_string(*from.uid) + " may not use the API of this node.",
@@ -98,28 +100,34 @@ std::variant<principal, door::problem> gate::admit(std::optional<std::string_vie
     if (why.code == "unauthenticated") why.code = "forbidden";
     return why;
   }
-  if (asks_for_tokens) return refuse("The request has no token.", send_token, from, now);
-  return principal{"loopback", "loopback", {"admin"}, right_set::all(), 0};
+  if (!asks()) return principal{"loopback", "loopback", {"admin"}, right_set::all(), 0};
+  if (from.certificate) return admit_found(find_certificate(*from.certificate, now), show_certificate);
+  if (config_.certificates.empty()) return refuse("The request has no token.", send_token, from, now);
+  if (config_.tokens_file.empty()) return refuse("The connection has no client certificate.", show_certificate, from, now);
+  return refuse("The request has no token, and the connection no client certificate.", send_token, from, now);
 }
 
 bool gate::knows(std::optional<std::string_view> authorization, const door::peer& from, moment now) const {
-  const bool asks_for_tokens = !config_.tokens_file.empty();
-  if (!authorization || !asks_for_tokens) return from.uid ? find_user(*from.uid).has_value() : !asks_for_tokens;
-  const auto text = bearer(*authorization);
-  return text && std::holds_alternative<principal>(find_token(*text, now));
+  if (authorization && asks()) return std::holds_alternative<principal>(find_token(*authorization, now));
+  if (from.uid) return find_user(*from.uid).has_value();
+  if (from.certificate && asks()) return std::holds_alternative<principal>(find_certificate(*from.certificate, now));
+  return !asks();
 }
 
 std::optional<principal> gate::find_user(std::uint32_t uid) const {
   if (uid == 0) return principal{"user", "root", {"admin"}, right_set::all(), 0};
   if (uid == own_uid_) return principal{"user", own_name_, {"admin"}, right_set::all(), 0};
   for (const auto& one : config_.users)
-    if (one.uid == uid) return principal{"user", one.name, one.roles, rights_of(one.roles), 0};
+    if (one.uid == uid) return principal{"user", one.name, one.roles, rights_of(one.roles), 0, {{std::string{default_namespace}}}};
   return std::nullopt;
 }
 
 /// The sentence of a refusal is for whoever has the token.
-std::variant<principal, std::string> gate::find_token(std::string_view text, moment now) const {
-  const auto id = id_of_token(text);
+std::variant<principal, std::string> gate::find_token(std::string_view header, moment now) const {
+  if (config_.tokens_file.empty()) return "This node knows no tokens: it asks for a client certificate.";
+  const auto text = bearer(header);
+  if (!text) return "The header Authorization has another scheme than Bearer.";
+  const auto id = id_of_token(*text);
   if (!id) return "This is no token: it is cut off, or a character is wrong.";
   std::shared_ptr<const known_tokens> tokens;
   {
@@ -128,12 +136,24 @@ std::variant<principal, std::string> gate::find_token(std::string_view text, mom
   }
   const auto found = tokens->find(*id);
   // Whether the id is known is not said.
-  if (found == tokens->end() || !same_hash(found->second.hash, token_hash(text))) return "The token is not known here.";
+  if (found == tokens->end() || !same_hash(found->second.hash, token_hash(*text))) return "The token is not known here.";
   const auto& one = found->second;
   if (one.revoked_unix_ms != 0) return "The token " + *id + " was revoked.";
   if (one.who.expires_unix_ms != 0 && one.who.expires_unix_ms <= to_unix_ms(now))
     return "The token " + *id + " has expired at " + format_utc(one.who.expires_unix_ms) + ".";
   return one.who;
+}
+
+std::variant<principal, std::string> gate::find_certificate(const door::client_certificate& shown, moment now) const {
+  if (!shown.trouble.empty()) return shown.trouble;
+  if (shown.ends_unix_ms <= to_unix_ms(now)) return "The client certificate has expired at " + format_utc(shown.ends_unix_ms) + ".";
+  for (const auto& one : config_.certificates)
+    if (std::find(shown.names.begin(), shown.names.end(), one.san) != shown.names.end())
+      return principal{"certificate", one.name, one.roles, rights_of(one.roles), shown.ends_unix_ms, one.namespaces};
+  std::string names;
+  for (const auto& name : shown.names) names += (names.empty() ? "" : ", ") + name;
+  if (names.empty()) return "The client certificate has no name.";
+  return "The client certificate is not one that this node knows; its names are " + core::clean_text(names, most_named) + ".";
 }
 
 bool gate::is_noise(const std::string& who, moment now) {
@@ -150,7 +170,11 @@ bool gate::is_noise(const std::string& who, moment now) {
 
 door::problem gate::refuse(const std::string& sentence, const std::string& remedy, const door::peer& from, moment now) {
   if (is_noise(from.uid ? "uid " + std::to_string(*from.uid) : from.address, now))
-    return {"overloaded", "Too many requests without a right token came from here.", "Wait a minute, and send the right one.", {}, {},
+    return {"overloaded",
+            "Too many requests without a right token or certificate came from here.",
+            "Wait a minute, and send the right one.",
+            {},
+            {},
             false};
   return {"unauthenticated", sentence, remedy, {}, {{"WWW-Authenticate", "Bearer realm=\"fairlead\""}}, false};
 }

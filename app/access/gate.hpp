@@ -1,5 +1,5 @@
 #pragma once
-// Asks each request of the API who sends it. Thread-safe.
+// Asks each request of the API who sends it: a token decides, without one a certificate, or the user of a Unix socket. Thread-safe.
 
 #include <cstdint>
 #include <functional>
@@ -45,7 +45,10 @@ class gate {
   using known_tokens = std::map<std::string, known_token>;  // by id
 
   gate(access_config config, warn on_trouble);
-  std::variant<principal, std::string> find_token(std::string_view text, moment now) const;
+  /// Where nobody is asked, everybody on this machine is an admin.
+  bool asks() const { return !config_.tokens_file.empty() || !config_.certificates.empty(); }
+  std::variant<principal, std::string> find_token(std::string_view header, moment now) const;
+  std::variant<principal, std::string> find_certificate(const door::client_certificate& shown, moment now) const;
   std::optional<principal> find_user(std::uint32_t uid) const;
   door::problem refuse(const std::string& sentence, const std::string& remedy, const door::peer& from, moment now);
   status read();

@@ -38,6 +38,23 @@ void read_moment(yaml_section& section, const std::string& key, std::int64_t& ou
   if (text && !parse_utc(*text, out)) node->expected("a moment, such as 2026-11-24T09:00:00Z");
 }
 
+/// Files of earlier releases have none.
+std::vector<std::string> read_token_namespaces(yaml_section& section) {
+  const auto list = section.find("namespaces");
+  if (!list) return {std::string{default_namespace}};
+  std::vector<std::string> out;
+  for (const auto& one : list->items()) {
+    const auto word = one.text();
+    if (word && !is_namespace_name(*word))
+      one.expected("a namespace: 1 to 64 of a-z 0-9 . _ -, a letter or a digit first");
+    else if (word)
+      out.push_back(*word);
+  }
+  if (out.size() > most_token_namespaces) list->complain("the token has more than 16 namespaces", "remove some");
+  if (list->is_list() && out.empty()) list->complain("the token has no namespace", "leave the key out: the namespace is default then");
+  return out;
+}
+
 token_entry read_token(const yaml_node& node) {
   token_entry out;
   yaml_section section{node};
@@ -51,7 +68,7 @@ token_entry read_token(const yaml_node& node) {
     return [=](const std::string& given) { return given.size() == size && given.find_first_not_of(letters) == std::string::npos; };
   };
   text("id", "the id of a token", out.id, only("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", id_bytes));
-  text("name", "a name of A-Z a-z 0-9 . _ @ -, at most 64 in all", out.name, &valid_token_name);
+  text("name", "a name of A-Z a-z 0-9 . _ @ -, at most 64 in all", out.name, &is_principal_name);
   text("sha256", "64 hexadecimal digits", out.hash, only("0123456789abcdef", hash_digits));
   if (const auto list = section.require("roles", "a list of roles")) {
     for (const auto& one : list->items()) {
@@ -63,6 +80,7 @@ token_entry read_token(const yaml_node& node) {
     }
     if (list->is_list() && out.roles.empty()) list->complain("the token has no role", "roles are " + role_list());
   }
+  out.namespaces = read_token_namespaces(section);
   read_moment(section, "created_at", out.created_unix_ms);
   read_moment(section, "expires_at", out.expires_unix_ms);
   read_moment(section, "revoked_at", out.revoked_unix_ms);
@@ -127,11 +145,6 @@ status write_beside(const std::string& path, const std::string& fresh, const std
 
 }  // namespace
 
-bool valid_token_name(const std::string& name) {
-  return !name.empty() && name.size() <= 64 &&
-         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._@-") == std::string::npos;
-}
-
 tokens_file parse_tokens(const std::string& path, const std::string& text) {
   tokens_file out;
   auto document = parse_yaml(path, text);
@@ -164,6 +177,12 @@ std::string tokens_text(const std::vector<token_entry>& tokens) {
     row.begin_object().key("id").string(one.id).key("name").string(one.name).key("roles").begin_array();
     for (const auto& word : one.roles) row.string(word);
     row.end_array();
+    // Nodes of an earlier release refuse the key, and know the default.
+    if (one.namespaces != token_entry{}.namespaces) {
+      row.key("namespaces").begin_array();
+      for (const auto& name : one.namespaces) row.string(name);
+      row.end_array();
+    }
     const auto moment = [&](const char* key, std::int64_t at) {
       if (at != 0) row.key(key).moment(at);
     };

@@ -22,6 +22,7 @@ struct token_entry {
   std::int64_t revoked_unix_ms = 0;  // 0: it is not
   std::string revoked_by;
   std::string comment;
+  std::vector<std::string> namespaces{"default"};  // never empty
 };
 
 struct tokens_file {
@@ -29,8 +30,8 @@ struct tokens_file {
   std::vector<problem> problems;
 };
 
-/// 1 to 64 of A-Z a-z 0-9 . _ @ -
-bool valid_token_name(const std::string& name);
+/// Of one token.
+inline constexpr std::size_t most_token_namespaces = 16;
 
 /// `path` names the file in problems.
 tokens_file parse_tokens(const std::string& path, const std::string& text);

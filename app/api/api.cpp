@@ -16,6 +16,9 @@ bool is_noted(const route& one) {
   return one.needed == right::act || one.needed == right::deploy || (one.needed == right::administer && !door::is_safe(one.method));
 }
 
+/// About whoever asks and the node, and so in no namespace.
+bool is_in_namespace(std::string_view path) { return path != "/v1/me" && !is_open_to_all(path); }
+
 /// Files that are read at once, each in a thread of its own.
 constexpr int most_reading = 8;
 
@@ -102,31 +105,22 @@ door::service make_service(std::shared_ptr<const surroundings> in) {
     if (auto* const done = std::get_if<door::answer>(&found)) return (*to)(std::move(*done));
     auto& match = std::get<door::path_match>(found);
     const auto& route = routes()[match.index];
-    const auto begin_with = [&](std::shared_ptr<void> place) {
-      return std::make_shared<exchange>(in, std::move(by), std::move(what), std::move(match.parts), to, std::move(place));
-    };
+    const bool in_namespace = is_in_namespace(what.path());
+    const auto one = std::make_shared<exchange>(in, std::move(by), std::move(what), std::move(match.parts), to);
+    if (is_noted(route)) one->note_in_audit();
     // Before anything is read.
-    if (route.needed && !by.has(*route.needed)) return void(begin_with({})->may(*route.needed));
-    std::shared_ptr<void> place;
+    if (!one->may_begin(in_namespace, route.needed)) return;
+    const auto refuse = [&](const door::problem& why) { (*to)(door::to_answer(why, one->what().id)); };
     if (route.where == runs::in_its_thread) {
       if (++*reading > most_reading) {
         --*reading;
-        return (*to)(
-            door::to_answer({"overloaded", "This node reads too many files at once.", "Try again later.", {}, {}, false}, what.id));
+        return refuse({"overloaded", "This node reads too many files at once.", "Try again later.", {}, {}, false});
       }
-      place = {nullptr, [reading](void*) { --*reading; }};
+      one->hold({nullptr, [reading](void*) { --*reading; }});
     }
-    const auto one = begin_with(std::move(place));
-    if (is_noted(route)) {
-      if (in->audit && !in->audit->is_sound())
-        return one->refuse({"disk",
-                            "The audit of this node cannot be written.",
-                            "Call whoever runs the node: its disk is full or broken.",
-                            {},
-                            {},
-                            false});
-      one->note_in_audit();
-    }
+    if (is_noted(route) && in->audit && !in->audit->is_sound())
+      return refuse(
+          {"disk", "The audit of this node cannot be written.", "Call whoever runs the node: its disk is full or broken.", {}, {}, false});
     const auto begin = [one, handle = route.handle](caf::event_based_actor* self) { one->run_in(self, handle); };
     route.where == runs::in_its_thread ? in->system->spawn<caf::detached>(begin) : in->system->spawn(begin);
   };
@@ -148,7 +142,15 @@ void show_me(exchange_ptr x) {
   out.end_array().key("rights").begin_array();
   for (const auto& one : right_words())
     if (me.has(one.one)) out.string(one.word);
-  x->say(200, out.end_array().key("expires_at").moment(me.expires_unix_ms).end_object().text());
+  out.end_array().key("namespaces");
+  if (me.namespaces) {
+    out.begin_array();
+    for (const auto& name : *me.namespaces) out.string(name);
+    out.end_array();
+  } else {
+    out.null();
+  }
+  x->say(200, out.key("expires_at").moment(me.expires_unix_ms).end_object().text());
 }
 
 void show_openapi(exchange_ptr x) {

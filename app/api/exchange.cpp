@@ -48,17 +48,25 @@ void answer_noted(const surroundings& in, audit_entry what, const std::string& r
 }
 
 exchange::exchange(std::shared_ptr<const surroundings> in, principal by, door::request what, std::vector<std::string> parts,
-                   std::shared_ptr<door::answerer> to, std::shared_ptr<void> place)
-    : in_(std::move(in)),
-      by_(std::move(by)),
-      what_(std::move(what)),
-      parts_(std::move(parts)),
-      to_(std::move(to)),
-      place_(std::move(place)) {}
+                   std::shared_ptr<door::answerer> to)
+    : in_(std::move(in)), by_(std::move(by)), what_(std::move(what)), parts_(std::move(parts)), to_(std::move(to)) {}
 
 void exchange::run_in(caf::event_based_actor* self, const std::function<void(exchange_ptr)>& handler) {
   self_ = self;
-  if (read_query()) handler(shared_from_this());
+  handler(shared_from_this());
+}
+
+bool exchange::may_begin(bool in_namespace, std::optional<right> needed) {
+  if (!read_query()) return false;
+  const auto given = parameter("namespace");
+  if (is_over()) return false;
+  if (given && !is_namespace_name(*given)) {
+    refuse_at("namespace",
+              invalid("The parameter namespace is no name of a namespace.", "Give 1 to 64 of a-z 0-9 . _ -, or leave it out."));
+    return false;
+  }
+  if (in_namespace && !may_use(given.value_or(std::string{default_namespace}))) return false;
+  return !needed || may(*needed);
 }
 
 bool exchange::read_query() {
@@ -82,6 +90,21 @@ bool exchange::may(right needed) {
           {},
           false});
   return false;
+}
+
+bool exchange::may_use(const std::string& name_space) {
+  // Whoever may not use a namespace does not learn whether there is one.
+  if (!by_.may_use(name_space))
+    refuse({"forbidden",
+            by_.name + " may not use the namespace " + name_space + ".",
+            "Ask for one that GET /v1/me names, or with a token of the namespace; docs/security.md has more.",
+            {},
+            {},
+            false});
+  else if (name_space != default_namespace)
+    refuse(error{v1::ERROR_CODE_NOT_FOUND, "There is no namespace " + name_space + ".",
+                 "Leave the parameter namespace out: there is only the namespace " + std::string{default_namespace} + "."});
+  return !is_over();
 }
 
 std::optional<std::string> exchange::parameter(const std::string& name) {

@@ -47,9 +47,14 @@ using exchange_ptr = std::shared_ptr<exchange>;
 /// Only for its actor, once that runs.
 class exchange : public std::enable_shared_from_this<exchange> {
  public:
-  /// `place`: held as long as this.
   exchange(std::shared_ptr<const surroundings> in, principal by, door::request what, std::vector<std::string> parts,
-           std::shared_ptr<door::answerer> to, std::shared_ptr<void> place = {});
+           std::shared_ptr<door::answerer> to);
+
+  /// Before anything else: whether whoever sent the request may use its namespace, whether there is that, and whether it has the right. False: the
+  /// request was refused. `in_namespace`: whether the path belongs to one. Also outside of the actor.
+  bool may_begin(bool in_namespace, std::optional<right> needed);
+  /// `place`: held as long as this.
+  void hold(std::shared_ptr<void> place) { place_ = std::move(place); }
 
   const door::request& what() const { return what_; }
   /// What a segment in braces stands for.
@@ -155,13 +160,14 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void answer_with(door::answer what, const std::string& code = {});
   static error lost(const caf::error& why);
   bool read_query();
+  bool may_use(const std::string& name_space);
 
   const std::shared_ptr<const surroundings> in_;
   const principal by_;
   const door::request what_;
   const std::vector<std::string> parts_;
   const std::shared_ptr<door::answerer> to_;
-  const std::shared_ptr<void> place_;
+  std::shared_ptr<void> place_;
   caf::event_based_actor* self_ = nullptr;
   std::multimap<std::string, std::string> query_;
   std::optional<audit_entry> noted_;

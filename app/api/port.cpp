@@ -30,6 +30,12 @@ std::uint64_t inode_of(const std::string& path) {
   return ::lstat(path.c_str(), &found) == 0 ? std::uint64_t{found.st_ino} : 0;
 }
 
+std::string served_to(const access_config& access) {
+  if (access.tokens_file.empty() && access.certificates.empty()) return ", to everyone on this machine";
+  if (access.certificates.empty()) return ", to whoever has a token";
+  return access.tokens_file.empty() ? ", to whoever has a client certificate" : ", to whoever has a token or a client certificate";
+}
+
 /// Loopback is always among the names that clients may use.
 door::guard guard_of(const api_config& config, const std::shared_ptr<gate>& access, const clock* time) {
   door::guard out;
@@ -52,7 +58,8 @@ port::~port() {
 
 result<std::unique_ptr<door::listener>> port::listen(result<listen_socket> at, const std::string& where, const door::guard& guards,
                                                      const door::service& to, const std::string& version,
-                                                     std::shared_ptr<const door::tls_certificate> tls) {
+                                                     std::shared_ptr<const door::tls_certificate> tls,
+                                                     std::shared_ptr<const door::client_trust> clients) {
   const auto refused = [&](const error& why) {
     return error{v1::ERROR_CODE_UNAVAILABLE, "the API cannot listen on " + where + ": " + why.sentence,
                  "stop the program that listens there (ss -ltnxp shows it), or change api in the node file"};
@@ -61,7 +68,8 @@ result<std::unique_ptr<door::listener>> port::listen(result<listen_socket> at, c
   door::listener_limits limits;
   limits.connections = most_connections(limits.connections);
   auto out = door::listener::start(
-      std::move(*at), guards, to, [time = time_] { return make_uuid_v7(to_unix_ms(time->now())); }, version, std::move(tls), limits);
+      std::move(*at), guards, to, [time = time_] { return make_uuid_v7(to_unix_ms(time->now())); }, version, std::move(tls),
+      std::move(clients), limits);
   if (!out) return refused(out.failure());
   return out;
 }
@@ -81,24 +89,16 @@ result<std::unique_ptr<port>> port::serve(const node_config& config, surrounding
   const auto version = in.version;
   const auto to = make_service(std::make_shared<const surroundings>(std::move(in)));
   if (wanted.listen) {
-    if (!wanted.certificate.empty()) {
-      auto certificate = door::tls_certificate::open(wanted.certificate, wanted.key);
-      if (!certificate)
-        return error{v1::ERROR_CODE_INVALID_ARGUMENT, "api.tls: " + certificate.failure().sentence, certificate.failure().remedy};
-      out->certificate_ = std::move(*certificate);
-      out->look_at_certificate();
-      out->watch_.emplace([at = out.get()] { at->look_at_certificate(); });
-    }
-    auto started = out->listen(listen_on(*wanted.listen), to_text(*wanted.listen), guards, to, version, out->certificate_);
+    if (const auto opened = out->open_tls(wanted); !opened.ok()) return opened.failure();
+    auto started = out->listen(listen_on(*wanted.listen), to_text(*wanted.listen), guards, to, version, out->certificate_, out->clients_);
     if (!started) return started.failure();
     out->tcp_ = std::move(*started);
     log.on_note(note_level::info, "api",
                 std::string{"served on http"} + (out->certificate_ ? "s" : "") + "://" +
-                    to_text(listen_address{wanted.listen->host, out->tcp_->port()}) + "/v1" +
-                    (config.access.tokens_file.empty() ? ", to everyone on this machine" : ", to whoever has a token"));
+                    to_text(listen_address{wanted.listen->host, out->tcp_->port()}) + "/v1" + served_to(config.access));
   }
   if (!wanted.socket.empty()) {
-    auto started = out->listen(listen_on_path(wanted.socket), wanted.socket, guards, to, version, {});
+    auto started = out->listen(listen_on_path(wanted.socket), wanted.socket, guards, to, version);
     if (!started) return started.failure();
     out->unix_ = std::move(*started);
     out->socket_ = wanted.socket;
@@ -106,6 +106,36 @@ result<std::unique_ptr<port>> port::serve(const node_config& config, surrounding
     log.on_note(note_level::info, "api", "served on the socket " + wanted.socket);
   }
   return out;
+}
+
+status port::open_tls(const api_config& wanted) {
+  if (wanted.certificate.empty()) return nothing{};
+  const auto refused = [](const error& why) { return error{v1::ERROR_CODE_INVALID_ARGUMENT, "api.tls: " + why.sentence, why.remedy}; };
+  auto certificate = door::tls_certificate::open(wanted.certificate, wanted.key);
+  if (!certificate) return refused(certificate.failure());
+  certificate_ = std::move(*certificate);
+  if (!wanted.client_ca.empty()) {
+    auto clients = door::client_trust::open(wanted.client_ca);
+    if (!clients) return refused(clients.failure());
+    clients_ = std::move(*clients);
+  }
+  look_at_certificate();
+  watch_.emplace([this] { look_at_files(); });
+  return nothing{};
+}
+
+void port::look_at_files() {
+  look_at_certificate();
+  if (clients_) look_at_clients();
+}
+
+void port::look_at_clients() {
+  const auto read = clients_->read_again();
+  if (!read && read.failure().sentence != clients_trouble_)
+    log_->on_note(note_level::warning, "api",
+                  "api.tls.client_ca: " + read.failure().sentence + "; the former authorities stay; " + read.failure().remedy);
+  clients_trouble_ = read ? std::string{} : read.failure().sentence;
+  if (read && *read) log_->on_note(note_level::info, "api", "api.tls.client_ca: other authorities of client certificates are in use");
 }
 
 void port::look_at_certificate() {
@@ -119,7 +149,8 @@ void port::look_at_certificate() {
     log_->on_note(note_level::info, "api",
                   "api.tls: another certificate is in use, valid until " + format_utc(certificate_->ends_unix_ms()));
   }
-  const auto left_ms = certificate_->ends_unix_ms() - to_unix_ms(time_->now());
+  *ends_ = certificate_->ends_unix_ms();
+  const auto left_ms = *ends_ - to_unix_ms(time_->now());
   for (const auto days : warn_days) {
     if (left_ms > std::int64_t{days} * 86'400'000) break;
     if (warned_days_ != -1 && warned_days_ <= days) continue;

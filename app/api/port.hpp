@@ -1,6 +1,8 @@
 #pragma once
 // The ports of the API on this node.
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,18 +25,27 @@ class port {
   port& operator=(const port&) = delete;
   ~port();
 
+  /// When the certificate of TLS ends, in unix milliseconds, kept current; 0: there is none.
+  std::shared_ptr<const std::atomic<std::int64_t>> certificate_ends() const { return ends_; }
+
  private:
   port(const clock& time, observer& log) : time_(&time), log_(&log) {}
   result<std::unique_ptr<door::listener>> listen(result<listen_socket> at, const std::string& where, const door::guard& guards,
                                                  const door::service& to, const std::string& version,
-                                                 std::shared_ptr<const door::tls_certificate> tls);
+                                                 std::shared_ptr<const door::tls_certificate> tls = {},
+                                                 std::shared_ptr<const door::client_trust> clients = {});
+  status open_tls(const api_config& wanted);
+  void look_at_files();
   void look_at_certificate();
+  void look_at_clients();
 
   const clock* time_;
   observer* log_;
   std::shared_ptr<door::tls_certificate> certificate_;
-  std::string certificate_trouble_;  // of the latest reading
-  int warned_days_ = -1;             // of the certificate that is in use; -1: not yet
+  const std::shared_ptr<std::atomic<std::int64_t>> ends_ = std::make_shared<std::atomic<std::int64_t>>(0);
+  std::shared_ptr<door::client_trust> clients_;        // null: no client is asked for a certificate
+  std::string certificate_trouble_, clients_trouble_;  // of the latest reading
+  int warned_days_ = -1;                               // of the certificate that is in use; -1: not yet
   std::optional<ticker> watch_;
   std::unique_ptr<door::listener> tcp_, unix_;
   std::string socket_;

@@ -1,4 +1,4 @@
-// `api:`, HTTP and JSON for people and programs, and `access:`, who may use it.
+// `api:`, HTTP and JSON for people and programs, and `access:`, who may use it: users and the file of tokens. certificates.cpp reads the rest.
 
 #include <pwd.h>
 #include <sys/un.h>
@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint16_t default_port = 7190;
 constexpr std::size_t most_hosts = 64;
 constexpr std::size_t most_users = 256;
-constexpr const char* how_to_ask = "make a token with fairlead token create, and name its file in access.tokens_file";
+constexpr const char* how_to_ask =
+    "make a token with fairlead token create, and name its file in access.tokens_file; or add access.certificates and api.tls.client_ca";
 
 std::optional<listen_address> read_listen(const yaml_node& node, const node_config& config) {
   const auto text = node.text();
@@ -46,26 +47,20 @@ void read_hosts(const yaml_node& node, api_config& out) {
 
 void read_tls(const yaml_node& node, const std::string& file, api_config& out) {
   yaml_section section{node};
-  const auto path = [&](const char* key, const char* what, std::string& to) {
-    const auto found = section.require(key, what);
+  const auto path = [&](const std::string& key, const char* what, std::string& to, bool is_needed) {
+    const auto found = is_needed ? section.require(key, what) : section.find(key);
     if (const auto text = found ? found->text() : std::nullopt) to = beside(file, *text);
   };
-  path("certificate", "the path of a file with the certificate in PEM", out.certificate);
-  path("key", "the path of a file with its key in PEM", out.key);
+  path("certificate", "the path of a file with the certificate in PEM", out.certificate, true);
+  path("key", "the path of a file with its key in PEM", out.key, true);
+  path("client_ca", "the path of a file with certificates of authorities in PEM", out.client_ca, false);
   section.finish();
 }
 
 void read_user(const std::string& name, const yaml_node& node, access_config& out) {
   access_user user;
   user.name = name;
-  for (const auto& one : node.items()) {
-    const auto word = one.text();
-    if (word && find_role(*word) == nullptr)
-      one.complain("there is no role '" + *word + "'", "docs/security.md lists the roles");
-    else if (word)
-      user.roles.push_back(*word);
-  }
-  if (node.is_list() && user.roles.empty()) node.complain("the user has no role", "give a role, or remove the user");
+  user.roles = read_roles(node, "the user");
   const auto* const found = ::getpwnam(name.c_str());
   if (found == nullptr)
     node.complain("there is no user '" + name + "' on this machine", "correct the name, or remove the user");
@@ -87,6 +82,7 @@ void read_access(yaml_section& root, node_config& out) {
     if (!out.api || out.api->socket.empty())
       users->complain("users are known only on a Unix socket, and there is none", "add api.socket, or remove access.users");
   }
+  read_access_certificates(section, out);
   section.finish();
 }
 
@@ -114,11 +110,13 @@ void read_api(yaml_section& root, node_config& out) {
   if (tls && !made.listen) tls->complain("only api.listen has TLS, and it is missing", "add api.listen, or remove api.tls");
   out.api = std::move(made);
   read_access(root, out);
+  if (tls && !out.api->client_ca.empty() && out.access.certificates.empty())
+    tls->complain("clients are asked for a certificate (client_ca), and none is known", "add access.certificates, or remove client_ca");
   if (is_open_to_others && !tls)
     place.complain("other machines can reach this address, and the API has no TLS",
                    "add api.tls with certificate and key (fairlead certificate makes them), or listen on 127.0.0.1");
-  if (is_open_to_others && out.access.tokens_file.empty())
-    place.complain("other machines can reach this address, and nobody is asked for a token", how_to_ask);
+  if (is_open_to_others && out.access.tokens_file.empty() && out.access.certificates.empty())
+    place.complain("other machines can reach this address, and nobody is asked who they are", how_to_ask);
 }
 
 }  // namespace fairlead::app

@@ -39,6 +39,7 @@ struct api_config {
   std::string socket;              // path of a Unix socket, already joined to the node file's folder; empty: none
   std::vector<std::string> hosts;  // names at which clients reach `listen`, in lower case, besides its address
   std::string certificate, key;    // PEM files of TLS; empty: none
+  std::string client_ca;           // PEM file of the authorities of clients' certificates; empty: no client is asked for one
 };
 
 /// A user of this machine who may use the API's socket.
@@ -48,9 +49,18 @@ struct access_user {
   std::vector<std::string> roles;
 };
 
+/// Whoever shows a certificate with this name may use the API.
+struct access_certificate {
+  std::string san;   // `spiffe://example.org/agent`, `dns:n1.example.org` in lower case, or `cn:ben`
+  std::string name;  // that histories and logs have
+  std::vector<std::string> roles;
+  std::vector<std::string> namespaces;
+};
+
 struct access_config {
-  std::string tokens_file;         // already joined to the node file's folder; empty: nobody is asked for a token
-  std::vector<access_user> users;  // in the order of the file
+  std::string tokens_file;                         // already joined to the node file's folder; empty: nobody is asked for a token
+  std::vector<access_user> users;                  // in the order of the file
+  std::vector<access_certificate> certificates{};  // in the order of the file
   std::uint64_t audit_max_bytes = std::uint64_t{1} << 30;
 };
 

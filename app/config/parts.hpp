@@ -42,6 +42,10 @@ void read_shards(yaml_section& root, node_config& out);
 void read_http_port(yaml_section& root, node_config& out);
 /// `api:` and `access:` (api.cpp).
 void read_api(yaml_section& root, node_config& out);
+/// `certificates` of `access:`, once `api` has been read (certificates.cpp).
+void read_access_certificates(yaml_section& section, node_config& out);
+/// A list of roles. `whose` begins sentences: `the user`.
+std::vector<std::string> read_roles(const yaml_node& node, const std::string& whose);
 /// The default of the data path: the store's path.
 void settle_data_path(yaml_section& root, node_config& out);
 /// A path in the file `file`, relative to the folder of that file.

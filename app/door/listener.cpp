@@ -1,7 +1,6 @@
 #include "app/door/listener.hpp"
 
 #include <microhttpd.h>
-#include <netdb.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -13,9 +12,9 @@
 #include <thread>
 #include <unordered_map>
 
+#include "app/door/connection.hpp"
 #include "app/door/mailbox.hpp"
 #include "app/door/problem.hpp"
-#include "app/door/tls_keys.hpp"
 
 namespace fairlead::app::door {
 
@@ -32,23 +31,6 @@ constexpr std::chrono::milliseconds end_within{1'000};
 /// Of a stream. A client that has so much before it when more comes does not take what is sent.
 constexpr std::size_t most_pending_bytes = 1 << 20;
 constexpr std::size_t stream_block_bytes = 4 * 1024;
-
-enum class phase { fresh, head, body, waiting, answering, idle };
-
-struct connection {
-  int fd = -1;
-  phase now = phase::fresh;
-  steady::time_point since = steady::now();
-  bool told_to_go = false;
-  peer from;
-  const tls_certificate* tls = nullptr;
-  std::shared_ptr<const tls_keys> keys;  // of its handshake
-
-  void enter(phase next) {
-    now = next;
-    since = steady::now();
-  }
-};
 
 struct exchange {
   request what;
@@ -67,24 +49,6 @@ struct exchange {
   void* by = nullptr;  // the loop
 };
 
-peer peer_of(int fd) {
-  peer out;
-  sockaddr_storage at{};
-  socklen_t size = sizeof at;
-  auto* const address = reinterpret_cast<sockaddr*>(&at);
-  if (::getsockname(fd, address, &size) == 0 && at.ss_family == AF_UNIX) {
-    ucred who{};
-    size = sizeof who;
-    if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0) out.uid = who.uid;
-    return out;
-  }
-  std::array<char, NI_MAXHOST> text{};
-  size = sizeof at;
-  if (::getpeername(fd, address, &size) == 0 && ::getnameinfo(address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) == 0)
-    out.address = text.data();
-  return out;
-}
-
 }  // namespace
 
 struct listener::loop {
@@ -94,6 +58,7 @@ struct listener::loop {
   std::string version;
   listener_limits limits;
   std::shared_ptr<const tls_certificate> tls;
+  std::shared_ptr<const client_trust> clients;
   std::uint16_t port = 0;
   std::shared_ptr<mailbox> mail = std::make_shared<mailbox>();
   int epoll = -1;
@@ -300,6 +265,7 @@ struct listener::loop {
   }
 
   MHD_Result take_head(exchange& one, const char* method, const char* version_text) {
+    one.on->look_at_certificate(one.at);
     one.what.from = one.on->from;
     one.what.head.method = method;
     one.what.head.version = version_text;
@@ -309,8 +275,12 @@ struct listener::loop {
     if (const auto bad = guards.refuse(one.what.head)) return refuse(one, *bad);
     if (guards.is_known && announced_bytes(one.what.head).value_or(most_body_bytes) > most_unknown_body_bytes &&
         !guards.is_known(one.what.head, one.what.from))
-      return refuse(
-          one, {"unauthenticated", "The request has no token that is known here.", "Send one in the header Authorization.", {}, {}, true});
+      return refuse(one, {"unauthenticated",
+                          "Nobody knows here who sends the request.",
+                          "Send a token in the header Authorization, or show a client certificate.",
+                          {},
+                          {},
+                          true});
     if (announced_bytes(one.what.head).value_or(0) + held_bytes() > limits.body_bytes || mail->requests() >= limits.requests)
       return refuse(one, too_many());
     one.on->enter(phase::body);
@@ -428,6 +398,7 @@ struct listener::loop {
       if (info != nullptr) made.fd = info->connect_fd;
       made.from = peer_of(made.fd);
       made.tls = mine.tls.get();
+      made.clients = mine.clients.get();
       *context = new place{std::prev(mine.connections.end())};
     } else if (const std::unique_ptr<place> it{static_cast<place*>(std::exchange(*context, nullptr))}; it) {
       mine.connections.erase(*it);
@@ -440,6 +411,8 @@ struct listener::loop {
     auto* const on = connection_of(static_cast<MHD_Connection*>(gnutls_session_get_ptr(session)));
     if (on == nullptr) return -1;
     on->keys = on->tls->current();
+    // The library would only ask for a certificate of a client if it were given authorities that stay the same for ever.
+    if (on->clients != nullptr) gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUEST);
     *chain = on->keys->chain.data();
     *count = static_cast<unsigned>(on->keys->chain.size());
     *key = on->keys->key;
@@ -458,7 +431,8 @@ listener::~listener() = default;
 std::uint16_t listener::port() const noexcept { return loop_->port; }
 
 result<std::unique_ptr<listener>> listener::start(listen_socket at, guard guards, service to, std::function<std::string()> make_id,
-                                                  std::string version, std::shared_ptr<const tls_certificate> tls, listener_limits limits) {
+                                                  std::string version, std::shared_ptr<const tls_certificate> tls,
+                                                  std::shared_ptr<const client_trust> clients, listener_limits limits) {
   const auto refused = [](const std::string& why) { return error{v1::ERROR_CODE_UNAVAILABLE, why, ""}; };
   auto l = std::make_unique<loop>();
   l->guards = std::move(guards);
@@ -467,6 +441,7 @@ result<std::unique_ptr<listener>> listener::start(listen_socket at, guard guards
   l->version = std::move(version);
   l->limits = limits;
   l->tls = std::move(tls);
+  l->clients = std::move(clients);
   l->port = at.port();
   l->epoll = ::epoll_create1(EPOLL_CLOEXEC);
   std::vector<MHD_OptionItem> more;

@@ -15,6 +15,7 @@
 #include "app/door/guards.hpp"
 #include "app/door/message.hpp"
 #include "app/door/tls.hpp"
+#include "app/door/tls_trust.hpp"
 #include "app/process/listen_socket.hpp"
 #include "messages/error.hpp"
 
@@ -64,10 +65,11 @@ struct listener_limits {
 
 class listener {
  public:
-  /// Serves on return. The error's sentence is the obstacle alone. `make_id`: of requests without one. `tls`: null of a port without TLS.
+  /// Serves on return. The error's sentence is the obstacle alone. `make_id`: of requests without one. `tls`: null of a port without TLS. `clients`:
+  /// null of a port that asks no client for a certificate.
   static result<std::unique_ptr<listener>> start(listen_socket at, guard guards, service to, std::function<std::string()> make_id,
                                                  std::string version, std::shared_ptr<const tls_certificate> tls = {},
-                                                 listener_limits limits = {});
+                                                 std::shared_ptr<const client_trust> clients = {}, listener_limits limits = {});
 
   listener(const listener&) = delete;
   listener& operator=(const listener&) = delete;

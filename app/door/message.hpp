@@ -2,6 +2,7 @@
 // A request that has come whole, and its answer.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,10 +24,18 @@ struct request_head {
 /// Of a target like `http://127.0.0.1:7190/v1/tasks`; nullopt: it names none.
 std::optional<std::string_view> authority_of(const request_head& head);
 
+/// What a client has shown in the handshake. It has proved there that it has the key.
+struct client_certificate {
+  std::string trouble;             // why it is not valid, as a sentence; empty: it is
+  std::vector<std::string> names;  // of a valid one: `spiffe://example.org/agent`, `dns:n1.example.org` in lower case, `cn:ben`
+  std::int64_t ends_unix_ms = 0;
+};
+
 /// Whoever is at the other end of the connection.
 struct peer {
-  std::string address{};               // without a port; empty: a Unix socket
-  std::optional<std::uint32_t> uid{};  // of the process, on a Unix socket
+  std::string address{};                                    // without a port; empty: a Unix socket
+  std::optional<std::uint32_t> uid{};                       // of the process, on a Unix socket
+  std::shared_ptr<const client_certificate> certificate{};  // null: none was shown, or asked for
 };
 
 struct request {

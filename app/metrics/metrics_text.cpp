@@ -55,6 +55,9 @@ void add_node(metric_page& page, const node_figures& all) {
   page.gauge("fairlead_healthy", "1 while /healthz answers 200", {}, healthy(all).good() ? 1 : 0);
   page.gauge("fairlead_ready", "1 while /readyz answers 200", {}, ready(all).good() ? 1 : 0);
   page.gauge("fairlead_stores_set_aside", "Folders with a damaged store or journal that the node has set aside", {}, number(all.set_aside));
+  if (all.certificate_ends_unix_ms != 0)
+    page.gauge("fairlead_certificate_expires_seconds", "Time until the certificate of the API ends; negative once it has", {},
+               static_cast<double>(all.certificate_ends_unix_ms - to_unix_ms(all.now)) / ms);
   if (!status) return;
   page.gauge("fairlead_node_start_time_seconds", "When the node started, in seconds since 1970", {},
              static_cast<double>(status->started_at_unix_ms()) / ms);

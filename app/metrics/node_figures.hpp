@@ -20,6 +20,7 @@ struct node_figures {
   node_answers told;                                  // `shards` has an element for each shard that this node leads
   std::map<std::uint32_t, double> full_in_seconds;    // for the stores whose growth is known
   std::size_t set_aside = 0;                          // folders with damaged stores
+  std::int64_t certificate_ends_unix_ms = 0;          // of the API; 0: it has none
   process_figures process;
   bool stopping = false;
 };

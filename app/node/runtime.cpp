@@ -404,16 +404,17 @@ struct node_runtime::state {
       }
       return out;
     };
+    auto served = api::port::serve(config, {&*system, tree->gateway(), config.name, FAIRLEAD_VERSION, &clock}, *log);
+    if (!served) return served.failure();
+    api = std::move(*served);
+    const auto set_aside = [folders = working_folders_of(config)] { return count_set_aside(folders); };
     figures.emplace(metrics_setup{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, tree->gateway()),
-                                  replicas, [folders = working_folders_of(config)] { return count_set_aside(folders); }});
+                                  replicas, set_aside, api ? api->certificate_ends() : nullptr});
     if (config.http) {
       auto started = http_port::start(*config.http, figures->handlers());
       if (!started) return started.failure();
       http = std::move(*started);
     }
-    auto started = api::port::serve(config, {&*system, tree->gateway(), config.name, FAIRLEAD_VERSION, &clock}, *log);
-    if (!started) return started.failure();
-    api = std::move(*started);
     if (!api) return nothing{};
     auto operations = bulk::make_agent(*system, tree->gateway(), ending);
     return operations ? tree->add_agent(*operations, operations->name) : operations.failure();

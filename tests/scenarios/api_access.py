@@ -233,6 +233,35 @@ class tokens_scenario:
         later = new_token(self.file, "later", "--role", "viewer")["token"]
         wait_until(lambda: ask(self.to, "GET", "/v1/tasks", later)[0] == 200, 5, "the file is read again")
 
+    def namespaces(self):
+        """A token asks for its namespaces alone, and learns nothing of others."""
+        made = new_token(self.file, "bill", "--role", "admin", "--namespace", "billing", "--namespace", "shop")
+        expect(made["namespaces"] == ["billing", "shop"], str(made))
+        bill, ann = made["token"], self.tokens["admin"]
+        wait_until(lambda: ask(self.to, "GET", "/v1/me", bill)[0] == 200, 5, "the token is known")
+        expect(ask(self.to, "GET", "/v1/me", bill)[1]["namespaces"] == ["billing", "shop"], "/v1/me")
+        expect(ask(self.to, "GET", "/v1/me", ann)[1]["namespaces"] == ["default"], "without --namespace")
+        many = (("POST", "/v1/tasks:act"), ("GET", "/v1/operations"), ("GET", "/v1/operations/x"), ("POST", "/v1/operations/x/actions"))
+        for method, path in (*ALLOWED, *many):
+            body = {} if method != "GET" else None
+            free = path in ("/v1/me", "/v1/version") or path.startswith("/v1/problems/")
+            for more in ("", "?namespace=default", "?namespace=nothing"):
+                status, said, _ = ask(self.to, method, path + more, bill, body)
+                expect(status < 400 if free else (status, said["code"]) in ((403, "forbidden"), (429, "overloaded")), f"{method} {path}{more}: {status} {said}")
+            status, said, _ = ask(self.to, method, path + "?namespace=billing", bill, body)
+            expect(status < 400 if free else (status, said["code"]) == (404, "not_found") and "no namespace billing" in said["detail"],
+                   f"{method} {path}: {status} {said}")
+        said, _ = refused(self.to, "forbidden", "GET", "/v1/tasks?namespace=nothing", ann)
+        expect("admin-1 may not use the namespace nothing" in said["detail"], str(said))
+        refused(self.to, "invalid_argument", "GET", "/v1/tasks?namespace=", ann)
+        refused(self.to, "invalid_argument", "GET", "/v1/tasks?namespace=default&namespace=default", ann)
+        status, page, _ = ask(self.to, "GET", "/v1/tasks?namespace=default&page_size=1", ann)
+        expect(status == 200 and ask(self.to, "GET", page["next"] + "&namespace=default", ann)[0] == 200, str(page))
+        _, noted, _ = ask(self.to, "GET", "/v1/audit?who=bill&code=forbidden", ann)
+        expect(any(one["path"] == "/v1/tasks" for one in noted["items"]), str(noted)[:300])
+        done = fairlead("token", "create", "x", "--role", "viewer", "--namespace", "-x", "--file", self.file)
+        expect(done.returncode == 2 and "no name of a namespace" in done.stderr, done.stderr)
+
     def audit(self):
         """What was done and what was refused is in the audit, with who it was, and without tokens and payloads."""
         admin, path = self.tokens["admin"], "/v1/agents/nothing/actions"
@@ -279,7 +308,7 @@ class tokens_scenario:
         refused(self.to, "cross_origin", "PUT", "/v1/tasks/x", self.tokens["admin"], body=ORDER, headers={"Origin": "https://evil.example"})
 
     def run(self):
-        for part in (self.roles, self.own_tasks, self.others_ids, self.replies, self.jobs, self.bodies_of_strangers, self.payloads, self.history_has_the_name, self.wrong_tokens, self.broken_file, self.audit, self.killed, self.hosts):
+        for part in (self.roles, self.own_tasks, self.others_ids, self.replies, self.jobs, self.bodies_of_strangers, self.payloads, self.history_has_the_name, self.wrong_tokens, self.broken_file, self.namespaces, self.audit, self.killed, self.hosts):
             part()
             print(f"ok  {part.__name__}", flush=True)
         code, _ = self.node.end()

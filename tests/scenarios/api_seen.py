@@ -14,8 +14,8 @@ from harness import expect
 
 # These say that a node is ill or busy.
 NOT_LOOKED_FOR = {408, 429}
-# Nobody is asked for a token there, or any token will do.
-OPEN = {("show_version", 401), ("show_version", 403), ("show_problem", 401), ("show_problem", 403), ("show_me", 403), ("show_openapi", 403)}
+# Nobody is asked for a token there, or any token will do; and they belong to no namespace.
+OPEN = {("show_version", 401), ("show_version", 403), ("show_problem", 401), ("show_problem", 403), ("show_me", 403), ("show_version", 404), ("show_me", 404)}
 RARE = {
     ("put_job", 409): "a workflow that was written by a later release",
     ("show_tree", 409): "a node of the cluster that is away",

@@ -6,7 +6,7 @@
     join.py --release 0.1.0 --cpp OUT       writes a C++ source whose function openapi_json() returns it
 
 It refuses a name that two pieces have, a $ref that leads nowhere, a component that nothing refers to, an operationId that is given twice.
-What holds for all is written once in the pieces, and everywhere in the document: `every_operation` has answers of every operation,
+What holds for all is written once in the pieces, and everywhere in the document: `every_operation` has parameters and answers of every operation,
 `every_answer` headers of every answer. An object of a schema has all of its `properties` (but those of `x-optional`), and no others, where
 it does not say anything else.
 """
@@ -82,7 +82,8 @@ def operations(document):
 
 def write_out(document):
     """What is written once becomes part of each operation and answer."""
-    everywhere = document.pop("every_operation")["responses"]
+    of_all = document.pop("every_operation")
+    everywhere, parameters = of_all["responses"], of_all.get("parameters", [])
     headers = document.pop("every_answer")["headers"]
     seen = set()
     for path, method, operation in operations(document):
@@ -90,6 +91,8 @@ def write_out(document):
         if not re.fullmatch(r"[a-z][a-z_]*", given) or given in seen:
             raise refused(f"{method.upper()} {path}: the operationId '{given}' is none, or given twice")
         seen.add(given)
+        if parameters:
+            operation["parameters"] = operation.get("parameters", []) + parameters
         own = operation["responses"]
         operation["responses"] = dict(sorted({**everywhere, **own}.items()))
     for _, _, operation in operations(document):

@@ -47,6 +47,8 @@ void write_token(json_writer& out, const token_entry& one, const std::string& te
   if (!text.empty()) out.key("token").string(text);
   out.key("roles").begin_array();
   for (const auto& word : one.roles) out.string(word);
+  out.end_array().key("namespaces").begin_array();
+  for (const auto& name : one.namespaces) out.string(name);
   out.end_array().key("expires_at").moment(one.expires_unix_ms).key("created_at").moment(one.created_unix_ms);
   out.key("created_by").string(one.created_by).key("revoked_at").moment(one.revoked_unix_ms);
   out.key("revoked_by").text_or_null(one.revoked_by).key("comment").text_or_null(one.comment).end_object();
@@ -54,22 +56,28 @@ void write_token(json_writer& out, const token_entry& one, const std::string& te
 
 struct creation {
   std::string file, name, expires = "90d", comment, by;
-  std::vector<std::string> roles;
+  std::vector<std::string> roles, namespaces;
 };
 
 /// Everything but what is random.
 result<token_entry> entry_of(const creation& asked) {
   token_entry out;
-  if (!valid_token_name(asked.name))
+  if (!is_principal_name(asked.name))
     return invalid("'" + printable(asked.name) + "' is no name of a token", "a name has 1 to 64 characters of A-Z a-z 0-9 . _ @ -");
   for (const auto& word : asked.roles)
     if (find_role(word) == nullptr) return invalid("there is no role '" + printable(word) + "'", "roles are " + role_words());
+  for (const auto& name : asked.namespaces)
+    if (!is_namespace_name(name))
+      return invalid("'" + printable(name) + "' is no name of a namespace",
+                     "a name has 1 to 64 characters of a-z 0-9 . _ -, a letter or a digit first");
+  if (asked.namespaces.size() > most_token_namespaces) return invalid("--namespace is given more than 16 times", "give fewer");
   if (asked.comment.size() > 256) return invalid("the comment has more than 256 bytes", "shorten it");
   std::int64_t lasts_ms = 0;
   if (asked.expires != "never" && (!parse_duration(asked.expires, lasts_ms) || lasts_ms <= 0 || lasts_ms > longest_ms))
     return invalid("--expires: '" + printable(asked.expires) + "' is no duration up to 3650d", "give one such as 30d, or never");
   out.name = asked.name;
   out.roles = asked.roles;
+  if (!asked.namespaces.empty()) out.namespaces = asked.namespaces;
   out.created_unix_ms = now_unix_ms();
   out.created_by = operator_name(asked.by);
   out.expires_unix_ms = lasts_ms == 0 ? 0 : out.created_unix_ms + lasts_ms;
@@ -116,10 +124,16 @@ int list(cli_context& context, const std::string& file, bool quiet) {
   } else if (tokens->empty()) {
     print(context, "No tokens.\n");
   } else {
-    text_table table{
-        {{"ID"}, {"NAME"}, {"STATE"}, {"ROLES"}, {"EXPIRES"}, {"CREATED", align::left, narrow::drop}, {"BY", align::left, narrow::drop}}};
+    text_table table{{{"ID"},
+                      {"NAME"},
+                      {"STATE"},
+                      {"ROLES"},
+                      {"NAMESPACES"},
+                      {"EXPIRES"},
+                      {"CREATED", align::left, narrow::drop},
+                      {"BY", align::left, narrow::drop}}};
     for (const auto& one : *tokens)
-      table.add({one.id, one.name, state_of(one), joined(one.roles),
+      table.add({one.id, one.name, state_of(one), joined(one.roles), joined(one.namespaces),
                  one.expires_unix_ms == 0 ? cell{"never"} : time_cell(one.expires_unix_ms), time_cell(one.created_unix_ms),
                  one.created_by.empty() ? "-" : printable(one.created_by)});
     print(context, table.text());
@@ -172,6 +186,8 @@ void add_token_commands(CLI::App& app, cli_context& context) {
   const auto asked = std::make_shared<creation>();
   making->add_option("NAME", asked->name, "Whose token it is; histories and logs show this name")->required();
   making->add_option("--role", asked->roles, "A role: " + role_words() + "; may be given several times")->required();
+  making->add_option("--namespace", asked->namespaces,
+                     "A namespace that the token may ask for (default " + std::string{default_namespace} + "); may be given several times");
   making->add_option("--expires", asked->expires, "How long the token is valid, such as 30d, or never (default 90d)");
   making->add_option("--comment", asked->comment, "Kept in the file");
   add_file_option(*making, asked->file);

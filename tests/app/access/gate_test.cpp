@@ -104,6 +104,75 @@ TEST_F(gate_test, knows_users_of_the_machine_on_a_socket) {
   EXPECT_TRUE(asked({}, {"", 65'000}).starts_with("forbidden The user with the uid 65000 may not"));
 }
 
+/// Of a client at 10.0.0.1.
+door::peer shows(door::client_certificate what) {
+  return {"10.0.0.1", {}, std::make_shared<const door::client_certificate>(std::move(what))};
+}
+constexpr std::int64_t far_ms = now_ms + 86'400'000;
+
+TEST_F(gate_test, knows_a_client_by_a_name_of_its_certificate) {
+  config_ = {"", {}, {{"spiffe://example.org/pay", "pay", {"client"}, {"billing"}}, {"cn:ben", "cn:ben", {"viewer"}, {"default"}}}};
+  open();
+  EXPECT_EQ(asked({}, shows({"", {"dns:n1.example.org", "spiffe://example.org/pay"}, far_ms})), "certificate pay");
+  EXPECT_EQ(asked({}, shows({"", {"cn:ben", "spiffe://example.org/pay"}, far_ms})), "certificate pay") << "the first row counts";
+  EXPECT_EQ(asked({}, shows({"", {"cn:ben"}, far_ms})), "certificate cn:ben");
+  const auto said = gate_->admit({}, shows({"", {"spiffe://example.org/pay"}, far_ms}), from_unix_ms(now_ms));
+  const auto& who = std::get<principal>(said);
+  EXPECT_EQ(who.roles, std::vector<std::string>{"client"});
+  EXPECT_EQ(who.rights, rights_of({"client"}));
+  EXPECT_EQ(who.expires_unix_ms, far_ms);
+  EXPECT_TRUE(who.may_use("billing"));
+  EXPECT_FALSE(who.may_use("default"));
+  EXPECT_TRUE(gate_->knows({}, shows({"", {"cn:ben"}, far_ms}), from_unix_ms(now_ms)));
+  EXPECT_FALSE(gate_->knows({}, shows({"", {"cn:eve"}, far_ms}), from_unix_ms(now_ms)));
+}
+
+TEST_F(gate_test, says_why_it_does_not_take_a_certificate) {
+  config_ = {"", {}, {{"cn:ben", "ben", {"viewer"}, {"default"}}}};
+  open();
+  EXPECT_EQ(asked({}), "unauthenticated The connection has no client certificate.");
+  EXPECT_EQ(asked({}, shows({"The certificate is not one for clients.", {}, far_ms})),
+            "unauthenticated The certificate is not one for clients.");
+  EXPECT_TRUE(asked({}, shows({"", {"cn:ben"}, now_ms})).starts_with("unauthenticated The client certificate has expired at 2025-11-24T"));
+  EXPECT_EQ(asked({}, shows({"", {"cn:eve", "dns:x"}, far_ms})),
+            "unauthenticated The client certificate is not one that this node knows; its names are cn:eve, dns:x.");
+  EXPECT_EQ(asked({}, shows({"", {}, far_ms})), "unauthenticated The client certificate has no name.");
+  EXPECT_EQ(asked("Bearer x", shows({"", {"cn:ben"}, far_ms})),
+            "unauthenticated This node knows no tokens: it asks for a client certificate.");
+}
+
+TEST_F(gate_test, lets_a_token_decide_alone) {
+  const auto ann = add("ann", {"operator"});
+  config_.certificates = {{"cn:ben", "ben", {"viewer"}, {"default"}}};
+  open();
+  const auto ben = shows({"", {"cn:ben"}, far_ms}), bad = shows({"The client certificate is damaged.", {}, 0});
+  EXPECT_EQ(asked({}, ben), "certificate ben");
+  EXPECT_EQ(asked("Bearer " + ann, ben), "token ann");
+  EXPECT_EQ(asked("Bearer " + ann, bad), "token ann");
+  EXPECT_EQ(asked("Bearer " + make_token()->text, ben), "unauthenticated The token is not known here.");
+  EXPECT_EQ(asked({}), "unauthenticated The request has no token, and the connection no client certificate.");
+}
+
+TEST_F(gate_test, binds_tokens_to_namespaces) {
+  const auto of = [&](const std::string& token) {
+    return std::get<principal>(gate_->admit("Bearer " + token, {"10.0.0.1", {}}, from_unix_ms(now_ms)));
+  };
+  const auto ann = add("ann", {"viewer"}), bill = add("bill", {"viewer"});
+  ASSERT_TRUE(change_tokens(config_.tokens_file, [](std::vector<token_entry>& all) -> status {
+                all.back().namespaces = {"billing", "shop"};
+                return nothing{};
+              }).ok());
+  open();
+  EXPECT_TRUE(of(ann).may_use("default"));
+  EXPECT_FALSE(of(ann).may_use("billing"));
+  EXPECT_FALSE(of(bill).may_use("default"));
+  EXPECT_TRUE(of(bill).may_use("billing") && of(bill).may_use("shop"));
+  config_ = {};
+  open();
+  EXPECT_TRUE(std::get<principal>(gate_->admit({}, {"127.0.0.1", {}}, from_unix_ms(now_ms))).may_use("billing"))
+      << "nobody is bound where nobody is asked";
+}
+
 TEST_F(gate_test, says_before_a_body_whether_it_knows_who_sends_it) {
   const auto ben = add("ben", {"viewer"});
   open();

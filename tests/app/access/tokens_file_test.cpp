@@ -52,6 +52,23 @@ TEST_F(tokens_file_test, is_read_as_it_was_written) {
   EXPECT_TRUE(parse_tokens("f", tokens_text({})).problems.empty());
 }
 
+TEST_F(tokens_file_test, has_namespaces_only_of_tokens_that_are_bound_to_others_than_the_default) {
+  auto one = entry("ben");
+  EXPECT_EQ(tokens_text({one}).find("namespaces"), std::string::npos) << "earlier releases refuse the key";
+  one.namespaces = {"default", "billing"};
+  const auto text = tokens_text({one, entry("ann")});
+  const auto read = parse_tokens("f", text);
+  ASSERT_EQ(read.tokens.size(), 2U);
+  EXPECT_EQ(read.tokens[0].namespaces, one.namespaces);
+  EXPECT_EQ(read.tokens[1].namespaces, std::vector<std::string>{"default"});
+  for (const std::string bad : {"[]", "[\"-x\"]", "[\"Shop\"]", "\"default\""}) {
+    auto wrong = text;
+    const std::string list = "[\"default\",\"billing\"]";
+    wrong.replace(wrong.find(list), list.size(), bad);
+    EXPECT_FALSE(parse_tokens("f", wrong).problems.empty()) << bad;
+  }
+}
+
 TEST_F(tokens_file_test, names_what_is_wrong_with_its_line) {
   const auto good = tokens_text({entry("ben")});
   const auto with = [&](const std::string& from, const std::string& to) {

@@ -19,18 +19,69 @@ TEST(api_config, stays_off_the_ports_of_the_node) {
   EXPECT_EQ(problems_of("http: { listen: 127.0.0.1:7190 }\napi: {}").size(), 1U) << "also where the default is in the way";
 }
 
-TEST(api_config, is_reached_from_other_machines_only_with_tls_and_tokens) {
+TEST(api_config, is_reached_from_other_machines_only_with_tls_and_tokens_or_certificates) {
   const std::string tls = "tls: { certificate: c.pem, key: k.pem }", tokens = "access: { tokens_file: tokens.yaml }\n";
   for (const std::string at : {"0.0.0.0:7190", "node.example:7190"}) {
     EXPECT_EQ(problems_of("api: { listen: \"" + at + "\" }").size(), 2U) << at;
     EXPECT_EQ(problems_of(tokens + "api: { listen: \"" + at + "\" }").size(), 1U) << at;
     EXPECT_EQ(problems_of("api: { listen: \"" + at + "\", " + tls + " }").size(), 1U) << at;
     EXPECT_EQ(problems_of(tokens + "api: { listen: \"" + at + "\", " + tls + " }").size(), 0U) << at;
+    EXPECT_EQ(problems_of("access: { certificates: [{ san: \"cn:ben\", roles: [viewer] }] }\napi: { listen: \"" + at +
+                          "\", tls: { certificate: c.pem, key: k.pem, client_ca: ca.pem } }")
+                  .size(),
+              0U)
+        << at;
   }
   const auto read = parsed(tokens + "api: { listen: \"0.0.0.0:7190\", " + tls + ", hosts: [Node.Example, \"::1\"] }").config;
   EXPECT_TRUE(read.access.tokens_file.ends_with("tokens.yaml"));
   EXPECT_TRUE(read.api->certificate.ends_with("c.pem") && read.api->key.ends_with("k.pem"));
   EXPECT_EQ(read.api->hosts, (std::vector<std::string>{"node.example", "::1"}));
+}
+
+const std::string asks_clients = "api: { tls: { certificate: c.pem, key: k.pem, client_ca: ca.pem } }\n";
+
+TEST(api_config, knows_clients_by_a_name_of_their_certificate) {
+  const auto read = parsed(asks_clients +
+                           "access: { certificates: [{ san: \"spiffe://example.org/Agent\", roles: [client, payloads] },"
+                           " { san: \"dns:N1.Example.org\", name: n1, roles: [viewer], namespaces: [default, billing] },"
+                           " { san: \"cn:Ben Miller\", roles: [operator] }] }");
+  ASSERT_EQ(shown(read.problems), lines{});
+  EXPECT_TRUE(read.config.api->client_ca.ends_with("ca.pem"));
+  const auto& all = read.config.access.certificates;
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].san, "spiffe://example.org/Agent");
+  EXPECT_EQ(all[0].name, all[0].san) << "if the file has no other name";
+  EXPECT_EQ(all[0].roles, (std::vector<std::string>{"client", "payloads"}));
+  EXPECT_EQ(all[0].namespaces, std::vector<std::string>{"default"});
+  EXPECT_EQ(all[1].san, "dns:n1.example.org") << "names of hosts are compared without regard to case";
+  EXPECT_EQ(all[1].name, "n1");
+  EXPECT_EQ(all[1].namespaces, (std::vector<std::string>{"default", "billing"}));
+  EXPECT_EQ(all[2].san, "cn:Ben Miller");
+}
+
+TEST(api_config, refuses_certificates_that_cannot_be_meant) {
+  const auto count = [](const std::string& items) {
+    return problems_of(asks_clients + "access: { certificates: [" + items + "] }").size();
+  };
+  const std::string sound = "{ san: \"cn:ben\", roles: [viewer] }";
+  EXPECT_EQ(count(sound), 0U);
+  EXPECT_EQ(count(sound + ", " + sound), 1U) << "twice the same name";
+  EXPECT_EQ(count("{ san: \"cn:ben\", roles: [boss] }"), 2U) << "no such role, and so no role";
+  EXPECT_EQ(count("{ san: \"cn:ben\" }"), 1U);
+  EXPECT_EQ(count("{ roles: [viewer] }"), 1U);
+  for (const std::string bad : {"ben", "cn:", "dns:", "dns:a b", "dns://x", "://x", "spiffe://", "spiffe://a b", "email:a@b"})
+    EXPECT_EQ(count("{ san: \"" + bad + "\", roles: [viewer] }"), 1U) << bad;
+  EXPECT_EQ(count("{ san: \"cn:ben\", name: \"a b\", roles: [viewer] }"), 1U);
+  EXPECT_EQ(count("{ san: \"cn:ben\", roles: [viewer], namespaces: [] }"), 1U);
+  EXPECT_EQ(count("{ san: \"cn:ben\", roles: [viewer], namespaces: [\"-x\"] }"), 1U);
+  const auto longer = "spiffe://example.org/" + std::string(200, 'x');
+  EXPECT_EQ(count("{ san: \"" + longer + "\", roles: [viewer] }"), 1U) << "histories would cut it off";
+  EXPECT_EQ(count("{ san: \"" + longer + "\", name: x, roles: [viewer] }"), 0U);
+  EXPECT_EQ(problems_of("api: { tls: { certificate: c, key: k } }\naccess: { certificates: [" + sound + "] }").size(), 1U)
+      << "no client is asked for a certificate";
+  EXPECT_EQ(problems_of("api: { socket: s }\naccess: { certificates: [" + sound + "] }").size(), 1U);
+  EXPECT_EQ(problems_of(asks_clients).size(), 1U) << "clients are asked, and none is known";
+  EXPECT_EQ(problems_of("api: { tls: { client_ca: a } }").size(), 3U) << "a certificate and a key are missing, and nobody is known";
 }
 
 TEST(api_config, knows_users_of_a_socket) {

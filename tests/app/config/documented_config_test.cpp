@@ -86,6 +86,16 @@ TEST(documented_config, of_the_node) {
                      {"log.format", c.log.json ? "json" : "text"}});
 }
 
+TEST(documented_config, of_certificates_of_clients) {
+  const auto file =
+      parsed("api: { tls: { certificate: c, key: k, client_ca: a } }\naccess: { certificates: [{ san: \"cn:ben\", roles: [viewer] }] }");
+  ASSERT_EQ(shown(file.problems), lines{});
+  const auto& one = file.config.access.certificates.at(0);
+  expect_documented("configuration.md", "Key of an item of `access.certificates`",
+                    {{"name", one.name == one.san ? "san" : ""},
+                     {"namespaces", one.namespaces == std::vector<std::string>{"default"} ? "[default]" : ""}});
+}
+
 TEST(documented_config, of_http_agents) {
   const auto file = parsed(
       "agents: { a: { kind: http, base_url: \"https://h\", tls: {}, calls: { c: { path: /p, idempotency: {}, lookup: { path: /l } } } } }");

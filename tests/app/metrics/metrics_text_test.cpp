@@ -56,6 +56,7 @@ node_figures full_node() {
   auto all = well_node();
   auto& status = *all.told.status.reply;
   status.set_started_at_unix_ms(testing::world_now_ms - 60'000);
+  all.certificate_ends_unix_ms = testing::world_now_ms - 1'500;
   auto& peer = *status.add_peers();
   peer.set_node("n2");
   peer.set_connected(true);
@@ -218,6 +219,11 @@ TEST(metrics_text, leaves_out_what_is_not_known) {
   EXPECT_EQ(page.count("fairlead_commits_total"), 0U);
   EXPECT_EQ(page.count("fairlead_store_days_until_full"), 0U);
   EXPECT_EQ(page_of(full_node()).at("fairlead_store_days_until_full{shard=\"0\"}"), 2);
+}
+
+TEST(metrics_text, says_how_long_the_certificate_of_the_api_lasts_if_there_is_one) {
+  EXPECT_EQ(page_of(full_node()).at("fairlead_certificate_expires_seconds"), -1.5) << "it has ended";
+  EXPECT_EQ(metrics_text(well_node()).find("fairlead_certificate"), std::string::npos);
 }
 
 TEST(metrics_text, gives_ages_of_what_is_due_and_none_of_what_lies_ahead) {

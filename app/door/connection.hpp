@@ -1,0 +1,45 @@
+#pragma once
+// One connection of the listener: what it waits for, and who is at its other end. Only for the listener's thread.
+
+#include <microhttpd.h>
+
+#include <chrono>
+#include <memory>
+
+#include "app/door/message.hpp"
+#include "app/door/tls.hpp"
+#include "app/door/tls_keys.hpp"
+#include "app/door/tls_trust.hpp"
+
+namespace fairlead::app::door {
+
+enum class phase { fresh, head, body, waiting, answering, idle };
+
+struct connection {
+  using steady = std::chrono::steady_clock;
+
+  int fd = -1;
+  phase now = phase::fresh;
+  steady::time_point since = steady::now();
+  bool told_to_go = false;
+  peer from;
+  const tls_certificate* tls = nullptr;
+  std::shared_ptr<const tls_keys> keys;  // of its handshake
+  const client_trust* clients = nullptr;
+  std::shared_ptr<const trusted_authorities> checked_by;  // the certificate that the client has shown
+  steady::time_point checked_at{};
+
+  void enter(phase next) {
+    now = next;
+    since = steady::now();
+  }
+
+  /// For a request that comes now. The certificate is that of the handshake: no tickets are given out, so no session is taken up again without
+  /// one. It may have ended since the last request, or its authority may not be trusted any more.
+  void look_at_certificate(MHD_Connection* at);
+};
+
+/// Of a socket that was accepted.
+peer peer_of(int fd);
+
+}  // namespace fairlead::app::door
