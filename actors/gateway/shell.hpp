@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/core/cluster/routing.hpp"
+#include "actors/gateway/audits.hpp"
 #include "actors/gateway/fan_out.hpp"
 #include "actors/gateway/gateway.hpp"
 #include "actors/gateway/relays.hpp"
@@ -81,6 +82,7 @@ class gateway_shell {
   caf::result<v1::InspectReply> answer(v1::InspectRequest& what);
   caf::result<v1::NodeOperateReply> answer(v1::NodeOperateRequest& what);
   caf::result<v1::ShardNodesReply> answer(v1::ShardNodesRequest& what);
+  caf::result<v1::AuditListReply> answer(v1::AuditListRequest& what);
 
   struct alert_page;
   struct status_round;
@@ -227,6 +229,7 @@ class gateway_shell {
   gateway_setup setup_;
   gateway_routes routes_;
   gateway_asks asks_;
+  gateway_audits audits_;
   gateway_relays relays_;
   std::unordered_map<caf::actor_addr, std::uint64_t> client_numbers_;
   std::unordered_map<std::uint64_t, caf::actor_addr> clients_;

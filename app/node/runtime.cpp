@@ -62,6 +62,7 @@ struct node_runtime::state {
   // Separate from other posts, so that hanging receivers of these delay no alert. Before the actor system, because its actors post.
   std::optional<webhooks> alert_webhooks;
   system_clock clock;
+  std::shared_ptr<audit_log> audit;  // null: the node has no API
   caf_config caf_settings;
   std::optional<caf::actor_system> system;
   std::unique_ptr<node_tree> tree;
@@ -171,13 +172,10 @@ struct node_runtime::state {
   status open_anew(v1::Hello& who, const v1::RebuildNote& how) {
     if (auto aside = set_stores_aside(config, *notes, how); !aside.ok()) return aside;
     if (auto opened = open_stores(who, &how); !opened.ok()) return opened;
-    tell_rebuilt(error::from_proto(how.why()));
+    log->on_note(
+        note_level::warning, "replica",
+        "the stores of this node were damaged and are set aside; it gets its shards from the other nodes: " + how.why().sentence());
     return end_rebuilding(config, *notes);
-  }
-
-  void tell_rebuilt(const error& damage) const {
-    log->on_note(note_level::warning, "replica",
-                 "the stores of this node were damaged and are set aside; it gets its shards from the other nodes: " + damage.sentence);
   }
 
   /// Checks that each store belongs to its shard. `rebuilt`: what new ones become; null: as the node file says.
@@ -301,6 +299,7 @@ struct node_runtime::state {
     who.set_incarnation(*incarnation);
     who.set_run_id(make_uuid_v7(to_unix_ms(clock.now())));
 
+    if (auto opened = open_audit(config, clock, *log, audit); !opened.ok()) return opened;
     auto agents = all_agents(config, parts.agents, secrets, parts.program);
     if (!agents) return agents.failure();
 
@@ -338,6 +337,7 @@ struct node_runtime::state {
     world.on_others = [this](const v1::ReplicaHello& me) { note_others(me); };
     world.open_to_others = [this](std::uint32_t number) { return open_to_others(number); };
     world.log_level = [this](const std::string& level) { return log->set_level(level); };
+    if (audit) world.read_audit = reader_of(audit);
     node_tree_options options;
     options.who = who;
     options.peers = config.peers;
@@ -416,7 +416,7 @@ struct node_runtime::state {
       if (!started) return started.failure();
       http = std::move(*started);
     }
-    auto started = api::port::serve(config, {&*system, tree->gateway(), config.name, FAIRLEAD_VERSION, &clock}, *log);
+    auto started = api::port::serve(config, {&*system, tree->gateway(), config.name, FAIRLEAD_VERSION, &clock, {}, audit}, *log);
     if (!started) return started.failure();
     api = std::move(*started);
     return nothing{};

@@ -7,6 +7,7 @@
 
 #include "actors/core/cluster/hello.hpp"
 #include "actors/protocol/meta_objects.hpp"
+#include "app/access/audit_list.hpp"
 #include "app/node/agents.hpp"
 #include "app/node/native_handlers.hpp"
 #include "app/node/replicas.hpp"
@@ -150,6 +151,19 @@ shard_options options_of(const node_config& config, std::uint32_t number) {
   out.alert_targets = config.alert_targets;
   out.reply_give_up_after = duration{config.reply_give_up_after_ms};
   return out;
+}
+
+status open_audit(const node_config& config, const clock& time, observer& log, std::shared_ptr<audit_log>& out) {
+  if (!config.api) return nothing{};
+  auto opened = audit_log::open(config.data_path + "/audit", config.access.audit_max_bytes, time,
+                                [&log](const std::string& sentence) { log.on_note(note_level::warning, "audit", sentence); });
+  if (!opened) return opened.failure();
+  out = std::move(*opened);
+  return nothing{};
+}
+
+std::function<v1::AuditListReply(const v1::AuditListRequest&)> reader_of(std::shared_ptr<const audit_log> audit) {
+  return [audit = std::move(audit)](const v1::AuditListRequest& what) { return read_audit(*audit, what); };
 }
 
 expression_pool_options pool_options_of(const node_config& config, const std::string& program) {
