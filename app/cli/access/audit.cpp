@@ -79,7 +79,7 @@ void add_audit_command(CLI::App& app, cli_context& context) {
       ->type_name("N")
       ->check(CLI::Range(1U, 1'000'000U))
       ->capture_default_str();
-  command->add_option("--cursor", options->cursor, "Where to go on; printed by an earlier list")->type_name("CURSOR");
+  command->add_option("--cursor", options->cursor, "Continue an earlier list, with the cursor that it printed")->type_name("CURSOR");
   add_client_options(*command, context);
   add_table_options(*command);
   command->callback([&context, options] {
