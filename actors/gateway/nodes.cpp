@@ -131,6 +131,7 @@ void gateway_shell::ask_node(const std::string& node, Request what, promise_of<R
   if (!setup_.links) return give(promise, refusal<Reply>(absent));
   // The receiver is the node meant: without a name it cannot pass the request on.
   what.clear_node();
+  if constexpr (requires { what.set_passed_on(true); }) what.set_passed_on(true);
   self_->request(setup_.links, report_limit, report_atom_v)
       .then(
           [this, node, what, promise, absent](const link_report& report) mutable {

@@ -15,6 +15,7 @@
 #include "actors/gateway/fan_out.hpp"
 #include "actors/gateway/gateway.hpp"
 #include "actors/gateway/relays.hpp"
+#include "actors/gateway/requests/audit_entries.hpp"
 #include "actors/gateway/requests/checks.hpp"
 #include "actors/gateway/requests/cut.hpp"
 #include "actors/gateway/requests/job_lists.hpp"
@@ -39,9 +40,26 @@ class gateway_shell {
 
   gateway_shell(self_pointer self, gateway_setup setup);
 
-  /// A request of client_requests, handled as its row says.
+  /// A request of client_requests. What a client changes over the port is noted.
   template <class Request>
   caf::result<reply_of<Request>> take(Request& what) {
+    if constexpr (is_noted<Request>)
+      if (audits_.is_asked_from_outside())
+        if (auto entries = to_note(what, setup_.node); !entries.empty()) return audits_.ask_and_note(std::move(what), std::move(entries));
+    return handle(what);
+  }
+
+  caf::result<v1::HelloReply> hello(v1::Hello& what, caf::strong_actor_ptr who);
+  caf::result<v1::ReplicaWelcome, caf::strong_actor_ptr> meet_replica(v1::ReplicaHello& what, caf::strong_actor_ptr who);
+  caf::result<v1::AgentWelcome, caf::strong_actor_ptr> register_agent(v1::RegisterAgent& what, caf::strong_actor_ptr who);
+  void relay(const v1::FinishedNotice& notice);
+  void learn(const shard_route& route);
+  void learn(const shard_total& total) { routes_.set_count(total.count); }
+
+ private:
+  /// As its row says.
+  template <class Request>
+  caf::result<reply_of<Request>> handle(Request& what) {
     constexpr auto is_about = row_of<Request>::is_about;
     if constexpr (is_about == about::one_task)
       return of_one(what, [&] { return core::shard_of_task(what.id(), routes_.count()); });
@@ -57,14 +75,6 @@ class gateway_shell {
       return answer(what);
   }
 
-  caf::result<v1::HelloReply> hello(v1::Hello& what, caf::strong_actor_ptr who);
-  caf::result<v1::ReplicaWelcome, caf::strong_actor_ptr> meet_replica(v1::ReplicaHello& what, caf::strong_actor_ptr who);
-  caf::result<v1::AgentWelcome, caf::strong_actor_ptr> register_agent(v1::RegisterAgent& what, caf::strong_actor_ptr who);
-  void relay(const v1::FinishedNotice& notice);
-  void learn(const shard_route& route);
-  void learn(const shard_total& total) { routes_.set_count(total.count); }
-
- private:
   // Requests whose row says `special`.
   caf::result<v1::SubmitReply> answer(v1::SubmitRequest& what);
   caf::result<v1::TaskListReply> answer(v1::TaskListRequest& what);

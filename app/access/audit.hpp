@@ -19,7 +19,7 @@ namespace fairlead::app {
 
 struct audit_entry {
   std::int64_t at_unix_ms = 0;
-  std::string kind;        // of the principal; empty: nobody knows who it was
+  std::string kind;        // of the principal; `program`: came over the port between nodes; empty: nobody knows who it was
   std::string who;         // its name
   std::string from;        // address, or empty of a Unix socket
   std::string request_id;  // of the request

@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/text/json.hpp"
+#include "app/door/problem.hpp"
 #include "app/json/writer.hpp"
+#include "messages/ids.hpp"
 
 namespace fairlead::app {
 
@@ -89,6 +94,62 @@ v1::AuditListReply read_audit(const audit_log& from, const v1::AuditListRequest&
   out.set_begin(found->begin);
   out.set_cursor(found->cursor);
   return out;
+}
+
+namespace {
+
+class audit_of_node final : public audit_port {
+ public:
+  audit_of_node(std::shared_ptr<audit_log> log, const clock& time) : log_(std::move(log)), time_(time) {}
+
+  v1::AuditListReply read(const v1::AuditListRequest& what) const override { return read_audit(*log_, what); }
+  bool is_sound() const override { return log_->is_sound(); }
+
+  void note(std::vector<noted_request> what, std::function<void(const status&)> then) override {
+    struct round {
+      std::mutex guard;
+      std::size_t missing = 0;
+      status worst = nothing{};
+      std::function<void(const status&)> then;
+    };
+    const auto all = std::make_shared<round>();
+    all->missing = what.size();
+    all->then = std::move(then);
+    for (const auto& one : what)
+      log_->note(to_entry(one), [all](const status& written) {
+        const std::lock_guard lock{all->guard};
+        if (!written.ok()) all->worst = written;
+        if (--all->missing == 0) all->then(all->worst);
+      });
+  }
+
+ private:
+  audit_entry to_entry(const noted_request& what) const {
+    audit_entry out;
+    out.at_unix_ms = what.entry.at_unix_ms();
+    out.kind = "program";
+    out.who = what.entry.who();
+    out.request_id = make_uuid_v7(to_unix_ms(time_.now()));
+    out.method = what.entry.method();
+    out.path = what.entry.path();
+    out.verb = what.entry.verb();
+    out.reason = what.entry.reason();
+    out.status = 200;
+    if (what.end == v1::ERROR_CODE_OK) return out;
+    out.code = door::problem_of(error{what.end, "", ""}).code;
+    const auto* const kind = door::find_problem_kind(out.code);
+    out.status = kind == nullptr ? 500 : kind->status;
+    return out;
+  }
+
+  const std::shared_ptr<audit_log> log_;
+  const clock& time_;
+};
+
+}  // namespace
+
+std::shared_ptr<audit_port> audit_port_of(std::shared_ptr<audit_log> audit, const clock& time) {
+  return std::make_shared<audit_of_node>(std::move(audit), time);
 }
 
 }  // namespace fairlead::app

@@ -62,9 +62,9 @@ struct node_runtime::state {
   // Separate from other posts, so that hanging receivers of these delay no alert. Before the actor system, because its actors post.
   std::optional<webhooks> alert_webhooks;
   system_clock clock;
-  std::shared_ptr<audit_log> audit;  // null: the node has no API
   caf_config caf_settings;
   std::optional<caf::actor_system> system;
+  std::shared_ptr<audit_log> audit;  // null: the node has no API. Behind the system: its last answers go to actors
   std::unique_ptr<node_tree> tree;
   std::optional<metrics_source> figures;
   std::unique_ptr<class http_port> http;
@@ -337,7 +337,7 @@ struct node_runtime::state {
     world.on_others = [this](const v1::ReplicaHello& me) { note_others(me); };
     world.open_to_others = [this](std::uint32_t number) { return open_to_others(number); };
     world.log_level = [this](const std::string& level) { return log->set_level(level); };
-    if (audit) world.read_audit = reader_of(audit);
+    if (audit) world.audit = audit_port_of(audit, clock);
     node_tree_options options;
     options.who = who;
     options.peers = config.peers;

@@ -7,7 +7,6 @@
 
 #include "actors/core/cluster/hello.hpp"
 #include "actors/protocol/meta_objects.hpp"
-#include "app/access/audit_list.hpp"
 #include "app/node/agents.hpp"
 #include "app/node/native_handlers.hpp"
 #include "app/node/replicas.hpp"
@@ -160,10 +159,6 @@ status open_audit(const node_config& config, const clock& time, observer& log, s
   if (!opened) return opened.failure();
   out = std::move(*opened);
   return nothing{};
-}
-
-std::function<v1::AuditListReply(const v1::AuditListRequest&)> reader_of(std::shared_ptr<const audit_log> audit) {
-  return [audit = std::move(audit)](const v1::AuditListRequest& what) { return read_audit(*audit, what); };
 }
 
 expression_pool_options pool_options_of(const node_config& config, const std::string& program) {

@@ -1,7 +1,6 @@
 #pragma once
 // Turns the node file and the caller's additions into the options of the node's parts.
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,7 +11,7 @@
 #include "actors/agent_host/local_agent.hpp"
 #include "actors/expressions/pool.hpp"
 #include "actors/shard/shard.hpp"
-#include "app/access/audit.hpp"
+#include "app/access/audit_list.hpp"
 #include "app/config/config.hpp"
 #include "app/node/runtime.hpp"
 #include "store/disk/disk_stores.hpp"
@@ -49,7 +48,6 @@ shard_options options_of(const node_config& config, std::uint32_t number);
 
 /// The audit of a node with an API.
 status open_audit(const node_config& config, const clock& time, observer& log, std::shared_ptr<audit_log>& out);
-std::function<v1::AuditListReply(const v1::AuditListRequest&)> reader_of(std::shared_ptr<const audit_log> audit);
 
 expression_pool_options pool_options_of(const node_config& config, const std::string& program);
 

@@ -86,6 +86,8 @@ def audit_of_all(box):
     table = fairlead("audit", "shard-b", "--verb", "drain", "--limit", "2", node=both.nodes[0].address)
     expect(table.returncode == 0 and table.stdout.count("shard-b") == 2 and "--cursor" in table.stdout, table.stdout)
 
+    over_the_port(both)
+
     both.nodes[1].kill()
     wait_until(lambda: both.audit(0)["missing"], 20, "the node that was killed is named")
     left = both.audit(0, "verb=drain")
@@ -95,9 +97,29 @@ def audit_of_all(box):
     expect(table.returncode == 5 and "shard-a" in table.stdout and "shard-b" in table.stderr, f"{table.returncode} {table.stdout} {table.stderr}")
     both.nodes[1].launch()
     wait_until(both.is_whole, 30, "it is connected again")
-    expect(both.audit(0, "verb=drain")["items"] == told["entries"], "its entries are there again")
+    expect(both.audit(0, "verb=drain&who=ana")["items"] == told["entries"], "its entries are there again")
     for node in both.nodes:
         expect(node.end()[0] == 0, node.last_words())
+
+
+def over_the_port(both):
+    """What the command line changes is noted by the node that it asks, and once; what it only looks at, checks or submits is not."""
+    address = both.nodes[1].address
+    fairlead("agent", "drain", "n1/nothing", "--no-wait", "--by", "eve", "--reason", "new cable", node=address)
+    one, = both.audit(0, "who=eve")["items"]
+    expect((one["node"], one["kind"], one["path"], one["verb"], one["reason"], one["from"], one["code"])
+           == ("shard-b", "program", "/v1/agents/n1%2Fnothing/actions", "drain", "new cable", None, "not_found"), str(one))
+    workflow = harness.ROOT / "config" / "workflows" / "order.yaml"
+    expect(fairlead("workflow", "deploy", workflow, node=address).returncode == 0, "it is deployed")
+    submitted = fairlead("submit", "order", "--id", "noted-1", "--input", '{"items": [], "amount_cents": 100, "address": {}}', node=address)
+    expect(submitted.returncode == 0, submitted.stderr)
+    expect(fairlead("task", "pause", "noted-1", "--by", "eve", node=address).returncode == 0, "it is paused")
+    kinds = [(one["node"], one["method"], one["path"], one["verb"], one["code"]) for one in both.audit(0)["items"] if one["kind"] == "program"]
+    expect(kinds[:2] == [("shard-b", "POST", "/v1/tasks/noted-1/actions", "pause", None), ("shard-b", "POST", "/v1/workflows", None, None)] and len(kinds) == 3,
+           str(kinds))
+    for query in ("verb=pause", "path=/v1/tasks/noted-1/actions"):
+        one, = both.audit(1, query)["items"]
+        expect(one["who"] == "eve" and one["status"] == 200, str(one))
 
 
 def run():
