@@ -84,7 +84,7 @@ def audit_of_all(box):
     told = fairlead_json("audit", "--verb", "drain", "--limit", "1000", node=both.nodes[1].address)
     expect(told["entries"] == both.audit(0, "verb=drain")["items"] and told["missing"] == [] and told["cursor"] == "", str(told)[:600])
     table = fairlead("audit", "shard-b", "--verb", "drain", "--limit", "2", node=both.nodes[0].address)
-    expect(table.returncode == 0 and table.stdout.count("shard-b") == 2 and "--cursor" in table.stdout, table.stdout)
+    expect(table.returncode == 0 and table.stdout.count("shard-b") == 3 and "--cursor shard-b=" in table.stdout, table.stdout)
 
     over_the_port(both)
 
