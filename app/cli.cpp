@@ -88,6 +88,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_agent_commands(app, context);
   add_alert_commands(app, context);
   add_brake_commands(app, context);
+  add_audit_command(app, context);
   add_status_command(app, context);
   add_cluster_commands(app, context);
   add_console_command(app, context);

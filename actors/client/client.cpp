@@ -310,5 +310,6 @@ result<v1::JobOperateReply> client::operate_jobs(const v1::JobOperateRequest& wh
 result<v1::InspectReply> client::inspect(const v1::InspectRequest& what) { return state_->ask(what); }
 result<v1::NodeOperateReply> client::operate_node(const v1::NodeOperateRequest& what) { return state_->ask(what); }
 result<v1::ShardNodesReply> client::change_nodes(const v1::ShardNodesRequest& what) { return state_->ask(what); }
+result<v1::AuditListReply> client::audit(const v1::AuditListRequest& what) { return state_->ask(what); }
 
 }  // namespace fairlead

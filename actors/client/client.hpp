@@ -105,6 +105,8 @@ class client {
   /// Carries out an operator's action on a node. Idempotent.
   result<v1::NodeOperateReply> operate_node(const v1::NodeOperateRequest& what);
   result<v1::ShardNodesReply> change_nodes(const v1::ShardNodesRequest& what);
+  /// What was done over the API of the nodes.
+  result<v1::AuditListReply> audit(const v1::AuditListRequest& what);
 
  private:
   struct state;

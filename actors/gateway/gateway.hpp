@@ -37,6 +37,9 @@ struct gateway_setup {
   const supervision_tree* tree = nullptr;
   /// Does an operator's action on this node; `done` may be called from any thread, once. Empty: such actions are refused.
   std::function<void(const v1::NodeOperateRequest&, std::function<void(v1::NodeOperateReply)> done)> operate;
+  std::shared_ptr<audit_port> audit;  // null: this node keeps none
+  /// Reads a page of what this node has noted; `done` may be called from any thread, once. Empty: this node keeps no audit.
+  std::function<void(const v1::AuditListRequest&, std::function<void(v1::AuditListReply)> done)> read_audit;
   /// The log level of the process. Empty: there is no log.
   std::function<std::string()> log_level;
   /// Whether the node's agents take no more work. Empty: they take work.

@@ -6,6 +6,7 @@
 
 #include "actors/cluster/links.hpp"
 #include "actors/core/text/text.hpp"
+#include "actors/gateway/from_any_thread.hpp"
 #include "actors/gateway/shell.hpp"
 #include "actors/gateway/status.hpp"
 
@@ -130,6 +131,7 @@ void gateway_shell::ask_node(const std::string& node, Request what, promise_of<R
   if (!setup_.links) return give(promise, refusal<Reply>(absent));
   // The receiver is the node meant: without a name it cannot pass the request on.
   what.clear_node();
+  if constexpr (requires { what.set_passed_on(true); }) what.set_passed_on(true);
   self_->request(setup_.links, report_limit, report_atom_v)
       .then(
           [this, node, what, promise, absent](const link_report& report) mutable {
@@ -176,15 +178,19 @@ caf::result<v1::NodeOperateReply> gateway_shell::answer(v1::NodeOperateRequest& 
     return refusal<v1::NodeOperateReply>(
         {v1::ERROR_CODE_UNAVAILABLE, "no action is possible for node " + setup_.node, "read the log of that node"});
   auto promise = self_->make_response_promise<v1::NodeOperateReply>();
-  // `done` may be called by any thread, where a promise is not safe: the answer goes straight to the asker's mailbox.
-  caf::response_promise& plain = promise;
-  auto done = [asker = plain.next(), id = plain.id(), me = caf::actor_cast<caf::strong_actor_ptr>(self_),
-               node = setup_.node](v1::NodeOperateReply reply) {
+  setup_.operate(what, [deliver = from_any_thread(self_, promise), node = setup_.node](v1::NodeOperateReply reply) {
     if (reply.node().empty()) reply.set_node(node);
-    if (asker && !id.is_async()) asker->enqueue(me, id.response_id(), caf::make_message(std::move(reply)), nullptr);
-  };
-  setup_.operate(what, std::move(done));
+    deliver(std::move(reply));
+  });
   return promise;
+}
+
+caf::result<v1::AuditListReply> gateway_shell::answer(v1::AuditListRequest& what) {
+  if (const auto why = check_request(what)) {
+    ++refused_;
+    return refusal<v1::AuditListReply>(*why);
+  }
+  return audits_.answer(what);
 }
 
 caf::result<v1::ShardNodesReply> gateway_shell::answer(v1::ShardNodesRequest& what) {

@@ -20,7 +20,8 @@ gateway_shell::gateway_shell(self_pointer self, gateway_setup setup)
     : self_(self),
       setup_(std::move(setup)),
       routes_(setup_.node, setup_.desks, setup_.shard_count),
-      asks_(self, routes_, *setup_.time, setup_.node, setup_.doctor) {
+      asks_(self, routes_, *setup_.time, setup_.node, setup_.doctor),
+      audits_(self, routes_, setup_) {
   self_->set_down_handler([this](const caf::down_msg& gone) { forget_client(gone.source); });
   if (setup_.links) self_->send(setup_.links, watch_atom_v, caf::actor_cast<caf::strong_actor_ptr>(self_));
 }

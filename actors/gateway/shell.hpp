@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "actors/core/cluster/routing.hpp"
+#include "actors/gateway/audits.hpp"
 #include "actors/gateway/fan_out.hpp"
 #include "actors/gateway/gateway.hpp"
 #include "actors/gateway/relays.hpp"
+#include "actors/gateway/requests/audit_entries.hpp"
 #include "actors/gateway/requests/checks.hpp"
 #include "actors/gateway/requests/cut.hpp"
 #include "actors/gateway/requests/job_lists.hpp"
@@ -38,9 +40,26 @@ class gateway_shell {
 
   gateway_shell(self_pointer self, gateway_setup setup);
 
-  /// A request of client_requests, handled as its row says.
+  /// A request of client_requests. What a client changes over the port is noted.
   template <class Request>
   caf::result<reply_of<Request>> take(Request& what) {
+    if constexpr (is_noted<Request>)
+      if (audits_.is_asked_from_outside())
+        if (auto entries = to_note(what, setup_.node); !entries.empty()) return audits_.ask_and_note(std::move(what), std::move(entries));
+    return handle(what);
+  }
+
+  caf::result<v1::HelloReply> hello(v1::Hello& what, caf::strong_actor_ptr who);
+  caf::result<v1::ReplicaWelcome, caf::strong_actor_ptr> meet_replica(v1::ReplicaHello& what, caf::strong_actor_ptr who);
+  caf::result<v1::AgentWelcome, caf::strong_actor_ptr> register_agent(v1::RegisterAgent& what, caf::strong_actor_ptr who);
+  void relay(const v1::FinishedNotice& notice);
+  void learn(const shard_route& route);
+  void learn(const shard_total& total) { routes_.set_count(total.count); }
+
+ private:
+  /// As its row says.
+  template <class Request>
+  caf::result<reply_of<Request>> handle(Request& what) {
     constexpr auto is_about = row_of<Request>::is_about;
     if constexpr (is_about == about::one_task)
       return of_one(what, [&] { return core::shard_of_task(what.id(), routes_.count()); });
@@ -56,14 +75,6 @@ class gateway_shell {
       return answer(what);
   }
 
-  caf::result<v1::HelloReply> hello(v1::Hello& what, caf::strong_actor_ptr who);
-  caf::result<v1::ReplicaWelcome, caf::strong_actor_ptr> meet_replica(v1::ReplicaHello& what, caf::strong_actor_ptr who);
-  caf::result<v1::AgentWelcome, caf::strong_actor_ptr> register_agent(v1::RegisterAgent& what, caf::strong_actor_ptr who);
-  void relay(const v1::FinishedNotice& notice);
-  void learn(const shard_route& route);
-  void learn(const shard_total& total) { routes_.set_count(total.count); }
-
- private:
   // Requests whose row says `special`.
   caf::result<v1::SubmitReply> answer(v1::SubmitRequest& what);
   caf::result<v1::TaskListReply> answer(v1::TaskListRequest& what);
@@ -81,6 +92,7 @@ class gateway_shell {
   caf::result<v1::InspectReply> answer(v1::InspectRequest& what);
   caf::result<v1::NodeOperateReply> answer(v1::NodeOperateRequest& what);
   caf::result<v1::ShardNodesReply> answer(v1::ShardNodesRequest& what);
+  caf::result<v1::AuditListReply> answer(v1::AuditListRequest& what);
 
   struct alert_page;
   struct status_round;
@@ -227,6 +239,7 @@ class gateway_shell {
   gateway_setup setup_;
   gateway_routes routes_;
   gateway_asks asks_;
+  gateway_audits audits_;
   gateway_relays relays_;
   std::unordered_map<caf::actor_addr, std::uint64_t> client_numbers_;
   std::unordered_map<std::uint64_t, caf::actor_addr> clients_;

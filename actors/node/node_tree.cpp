@@ -38,6 +38,26 @@ child_spec child(std::string id, child_factory start, stable_address& address) {
   return out;
 }
 
+/// Files of an audit that are read at once, each in a thread of its own.
+constexpr int most_audits_read = 8;
+
+decltype(gateway_setup::read_audit) reads_in_threads(caf::actor_system& system, std::shared_ptr<const audit_port> from) {
+  return [&system, from = std::move(from), reading = std::make_shared<std::atomic<int>>(0)](const v1::AuditListRequest& what,
+                                                                                            std::function<void(v1::AuditListReply)> done) {
+    if (reading->fetch_add(1) >= most_audits_read) {
+      reading->fetch_sub(1);
+      v1::AuditListReply refused;
+      *refused.mutable_error() =
+          error{v1::ERROR_CODE_OVERLOADED, "it reads too many files of its audit at once", "Ask again in a moment."}.to_proto();
+      return done(std::move(refused));
+    }
+    system.spawn<caf::detached>([from, reading, what, done = std::move(done)](caf::event_based_actor*) {
+      done(from->read(what));
+      reading->fetch_sub(1);
+    });
+  };
+}
+
 guardian_spec branch_of(std::string id) {
   guardian_spec out;
   out.id = std::move(id);
@@ -186,6 +206,8 @@ child_spec node_tree::gateway_child(std::vector<shard_desk> desks) {
         setup.operate = [this](const v1::NodeOperateRequest& what, std::function<void(v1::NodeOperateReply)> done) {
           caf::anon_send(steward_.as<steward_actor>(), steward_order{what, std::move(done)});
         };
+        setup.audit = world_.audit;
+        if (world_.audit) setup.read_audit = reads_in_threads(*world_.system, world_.audit);
         if (world_.log_level)
           setup.log_level = [this] {
             const auto level = world_.log_level("");

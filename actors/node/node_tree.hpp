@@ -75,6 +75,7 @@ class node_tree {
     std::function<void(const v1::ReplicaHello&)> on_others;
     /// Other nodes can hold a shard that has lived on this node alone. Nothing of it runs meanwhile. From any thread. Errors: those of the store.
     std::function<result<replica_seat*>(std::uint32_t shard)> open_to_others;
+    std::shared_ptr<audit_port> audit;  // null: this node keeps none
     /// Sets the level and returns the former one; empty `level`: only returns it. From any thread. Empty function: there is no log to set.
     std::function<result<std::string>(const std::string& level)> log_level;
   };

@@ -44,6 +44,24 @@ class observer {
 /// or the shard: nothing more will be committed.
 using fatal_handler = std::function<void(const error&)>;
 
+/// A request as the audit has it, and what became of it.
+struct noted_request {
+  v1::AuditEntry entry;  // without its node
+  v1::ErrorCode end = v1::ERROR_CODE_OK;
+};
+
+/// The audit of a node. Thread-safe.
+class audit_port {
+ public:
+  virtual ~audit_port() = default;
+  /// A page of this node's own entries. Reads files, so it takes a moment.
+  virtual v1::AuditListReply read(const v1::AuditListRequest& what) const = 0;
+  /// False: nothing can be written now, and what would have to be noted must not be done.
+  virtual bool is_sound() const = 0;
+  /// Returns at once. Calls `then` from any thread once all is on the disk, or cannot be written.
+  virtual void note(std::vector<noted_request> what, std::function<void(const status&)> then) = 0;
+};
+
 /// Takes a Scheduler's batches. `commit` returns at once; `scheduler::on_committed(sequence)` is called, in order, once everything up to
 /// that sequence is durable.
 class commit_port {

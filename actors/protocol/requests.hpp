@@ -96,6 +96,8 @@ using client_requests = request_table<
     request_row<v1::InspectRequest, v1::InspectReply, about::special, answered_by::gateway, repeated::yes, right::look>,
     // An operator's action on a node.
     request_row<v1::NodeOperateRequest, v1::NodeOperateReply, about::special, answered_by::gateway, repeated::yes, right::administer>,
+    // One page of what nodes have noted in their audits.
+    request_row<v1::AuditListRequest, v1::AuditListReply, about::special, answered_by::gateway, repeated::yes, right::administer>,
     // Another node is to hold a shard, or one is to leave it.
     request_row<v1::ShardNodesRequest, v1::ShardNodesReply, about::special, answered_by::replica, repeated::yes, right::administer>>;
 

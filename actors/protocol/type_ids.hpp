@@ -90,6 +90,8 @@ CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ReplicaWelcome))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ReplicaCopy))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ShardNodesRequest))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ShardNodesReply))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::AuditListRequest))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::AuditListReply))
 
 // Inside one process only.
 CAF_ADD_TYPE_ID(fairlead, (fairlead::commit_request))

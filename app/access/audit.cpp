@@ -34,6 +34,7 @@ constexpr std::uint64_t parts_at_least = 8;  // of `most_bytes`: so much goes at
 constexpr std::chrono::seconds try_again_after{1};
 constexpr std::size_t block_bytes = 64 * 1024;  // an entry is far shorter
 constexpr std::size_t most_looked_at = 20'000;
+constexpr std::size_t most_page_bytes = 1'048'576;
 
 struct file_place {
   std::string part;
@@ -216,8 +217,8 @@ status each_line_back(const std::string& path, std::uint64_t end,
 
 }  // namespace
 
-result<audit_page> audit_log::read(const std::string& cursor, std::size_t most,
-                                   const std::function<bool(std::string_view entry)>& wanted) const {
+result<audit_page> audit_log::read(const std::string& cursor, std::size_t most, const std::function<bool(std::string_view entry)>& wanted,
+                                   const std::string& since_day) const {
   file_place at{"9999-99-99-999"};
   if (!cursor.empty()) {
     const auto known = place_of(cursor);
@@ -226,15 +227,23 @@ result<audit_page> audit_log::read(const std::string& cursor, std::size_t most,
   }
   audit_page out;
   std::size_t looked_at = 0;
+  std::size_t bytes = 0;
   const auto all = parts();
   for (auto part = all.rbegin(); part != all.rend() && out.cursor.empty(); ++part) {
     if (*part > at.part) continue;
+    if (*part < since_day) break;
     const auto done =
         each_line_back(path_of(*part), *part == at.part ? at.end : ~std::uint64_t{0}, [&](std::string_view line, std::uint64_t where) {
+          auto place = *part + ":" + std::to_string(where);
+          if (out.begin.empty()) out.begin = *part + ":" + std::to_string(where + line.size() + 1);
           // Half of a line is left by a process that was killed.
-          if (core::check_json(line).ok() && wanted(line)) out.entries.emplace_back(line);
-          if (out.entries.size() < most && ++looked_at < most_looked_at) return true;
-          out.cursor = *part + ":" + std::to_string(where);
+          if (core::check_json(line).ok() && wanted(line)) {
+            out.entries.emplace_back(line);
+            out.places.push_back(place);
+            bytes += line.size();
+          }
+          if (out.entries.size() < most && bytes < most_page_bytes && ++looked_at < most_looked_at) return true;
+          out.cursor = std::move(place);
           return false;
         });
     if (!done.ok()) return done.failure();

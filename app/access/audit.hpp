@@ -19,7 +19,7 @@ namespace fairlead::app {
 
 struct audit_entry {
   std::int64_t at_unix_ms = 0;
-  std::string kind;        // of the principal; empty: nobody knows who it was
+  std::string kind;        // of the principal; `program`: came over the port between nodes; empty: nobody knows who it was
   std::string who;         // its name
   std::string from;        // address, or empty of a Unix socket
   std::string request_id;  // of the request
@@ -35,6 +35,8 @@ std::string audit_json(const audit_entry& what);
 
 struct audit_page {
   std::vector<std::string> entries;  // as JSON, newest first
+  std::vector<std::string> places;   // of the entries: cursors of the lists that go on behind them
+  std::string begin;                 // the cursor of this page
   std::string cursor;                // of the next page; empty: this was the last
 };
 
@@ -55,9 +57,10 @@ class audit_log {
   /// False: the last entry could not be written, and what would have to be noted must not be done. It is tried again every second.
   bool is_sound() const { return sound_; }
 
-  /// Reads from the files: at most `most` entries for which `wanted` holds, of at most 20,000 that are looked at. Error: invalid_argument for a cursor of
-  /// another list, or disk.
-  result<audit_page> read(const std::string& cursor, std::size_t most, const std::function<bool(std::string_view entry)>& wanted) const;
+  /// Reads from the files: at most `most` entries for which `wanted` holds, about 1 MiB of them, of at most 20,000 that are looked at. `since_day`: the
+  /// files of earlier days are not read. Error: invalid_argument for a cursor of another list, or disk.
+  result<audit_page> read(const std::string& cursor, std::size_t most, const std::function<bool(std::string_view entry)>& wanted,
+                          const std::string& since_day = {}) const;
 
  private:
   struct waiting {

@@ -74,7 +74,7 @@ const std::vector<route>& routes() {
       {"GET", "/v1/nodes/{node}/tree", &show_tree, needs<v1::InspectRequest>},
       {"POST", "/v1/nodes/{node}/actions", &act_on_node, needs<v1::NodeOperateRequest>},
       {"POST", "/v1/doctor", &call_doctor, needs<v1::DoctorRequest>},
-      {"GET", "/v1/audit", &list_audit, right::administer, runs::in_its_thread},
+      {"GET", "/v1/audit", &list_audit, needs<v1::AuditListRequest>},
   };
   return all;
 }

@@ -1,35 +1,43 @@
-// /v1/audit: what was done over the API of this node, and what was refused.
+// /v1/audit: what was done over the API of the nodes, and what was refused.
 
+#include "app/json/node/audit.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
+#include "app/json/node/nodes.hpp"
 
 namespace fairlead::app::api {
 
-namespace {
-
-/// As an entry has it: keys are never inside of a text, where quotes are escaped.
-std::string member(const char* key, const std::string& text) {
-  json_writer out;
-  return "\"" + std::string{key} + "\":" + out.string(text).text();
-}
-
-}  // namespace
-
 void list_audit(exchange_ptr x) {
   const page_asked page{*x};
-  std::vector<std::string> wanted;
-  for (const auto* const key : {"who", "verb", "path", "code"})
-    take_text(*x, key, [&](const std::string& text) { wanted.push_back(member(key, text)); });
+  v1::AuditListRequest request;
+  request.set_page_size(page.size);
+  request.set_cursor(page.cursor);
+  take_text(*x, "node", [&](const std::string& text) { request.set_node(text); });
+  take_text(*x, "who", [&](const std::string& text) { request.set_who(text); });
+  take_text(*x, "verb", [&](const std::string& text) { request.set_verb(text); });
+  take_text(*x, "path", [&](const std::string& text) { request.set_path(text); });
+  take_text(*x, "code", [&](const std::string& text) { request.set_code(text); });
+  std::int64_t since = 0;
+  std::int64_t until = 0;
+  take_moment(*x, "since", since);
+  take_moment(*x, "until", until);
+  request.set_since_unix_ms(since);
+  request.set_until_unix_ms(until);
   if (x->refuse_rest()) return;
-  const auto found = x->in().audit->read(page.cursor, page_size_of(page.size), [&](std::string_view entry) {
-    return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& one) { return entry.find(one) != std::string_view::npos; });
+  const auto list = [x, page, request] {
+    x->ask<v1::AuditListRequest>(request, [x, page](const v1::AuditListReply& reply) {
+      json_writer out;
+      out.begin_object().key("items").begin_array();
+      for (const auto& one : reply.items()) out.raw(audit_entry_json(one));
+      page.write_next(out.end_array(), reply.cursor());
+      x->say(200, out.key("missing").raw(missing_json(reply.missing())).end_object().text());
+    });
+  };
+  if (request.node().empty()) return list();
+  x->ask<v1::StatusRequest>({}, [x, request, list](const v1::StatusReply& known) {
+    const auto checked = check_node(known, request.node());
+    checked ? list() : x->refuse(checked.failure());
   });
-  if (!found) return x->refuse(found.failure());
-  json_writer out;
-  out.begin_object().key("items").begin_array();
-  for (const auto& one : found->entries) out.raw(one);
-  page.write_next(out.end_array(), found->cursor);
-  x->say(200, out.end_object().text());
 }
 
 }  // namespace fairlead::app::api

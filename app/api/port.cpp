@@ -81,10 +81,6 @@ result<std::unique_ptr<port>> port::serve(const node_config& config, surrounding
   auto access = gate::open(config.access, [&log](const std::string& sentence) { log.on_note(note_level::warning, "api", sentence); });
   if (!access) return access.failure();
   in.access = std::move(*access);
-  auto audit = audit_log::open(config.data_path + "/audit", config.access.audit_max_bytes, *in.time,
-                               [&log](const std::string& sentence) { log.on_note(note_level::warning, "audit", sentence); });
-  if (!audit) return audit.failure();
-  in.audit = std::move(*audit);
   const auto guards = guard_of(wanted, in.access, in.time);
   const auto version = in.version;
   const auto to = make_service(std::make_shared<const surroundings>(std::move(in)));

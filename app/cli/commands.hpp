@@ -13,6 +13,7 @@ void add_workflow_commands(CLI::App& app, cli_context& context);  // app/cli/nod
 void add_status_command(CLI::App& app, cli_context& context);     // app/cli/node/status.cpp
 void add_agent_commands(CLI::App& app, cli_context& context);     // app/cli/node/agent.cpp
 void add_alert_commands(CLI::App& app, cli_context& context);     // app/cli/node/alert.cpp
+void add_audit_command(CLI::App& app, cli_context& context);      // app/cli/access/audit.cpp
 void add_brake_commands(CLI::App& app, cli_context& context);     // app/cli/node/alert.cpp
 void add_job_commands(CLI::App& app, cli_context& context);       // app/cli/job/job.cpp
 void add_cluster_commands(CLI::App& app, cli_context& context);   // app/cli/node/cluster.cpp

@@ -103,6 +103,7 @@ console_parser::console_parser(cli_context& context, console_memory& memory)
   add_task_commands(app_, context);
   add_alert_commands(app_, context);
   add_brake_commands(app_, context);
+  add_audit_command(app_, context);
   add_agent_commands(app_, context);
   add_console_actions(app_, context);
   add_workflow_commands(app_, context);
@@ -213,7 +214,7 @@ std::string console_parser::overview() const {
   end_section("Act");
   for (const auto* name : {"watch", "help", "quit"}) add(name);
   end_section("The console");
-  for (const auto* name : {"task", "alert", "agent", "workflow", "job", "submit", "replies", "config", "store"}) add(name);
+  for (const auto* name : {"task", "alert", "audit", "agent", "workflow", "job", "submit", "replies", "config", "store"}) add(name);
   end_section("Same as on the command line");
   return out + "\n'help COMMAND' shows the help of a command. Separate commands with ; and quote words as in a shell.\n";
 }

@@ -66,6 +66,7 @@ struct node_runtime::state {
   system_clock clock;
   caf_config caf_settings;
   std::optional<caf::actor_system> system;
+  std::shared_ptr<audit_log> audit;  // null: the node has no API. Behind the system: its last answers go to actors
   std::unique_ptr<node_tree> tree;
   std::optional<metrics_source> figures;
   std::unique_ptr<class http_port> http;
@@ -296,6 +297,7 @@ struct node_runtime::state {
     who.set_incarnation(*incarnation);
     who.set_run_id(make_uuid_v7(to_unix_ms(clock.now())));
 
+    if (auto opened = open_audit(config, clock, *log, audit); !opened.ok()) return opened;
     auto agents = all_agents(config, parts.agents, secrets, parts.program);
     if (!agents) return agents.failure();
 
@@ -333,6 +335,7 @@ struct node_runtime::state {
     world.on_others = [this](const v1::ReplicaHello& me) { note_others(me); };
     world.open_to_others = [this](std::uint32_t number) { return open_to_others(number); };
     world.log_level = [this](const std::string& level) { return log->set_level(level); };
+    if (audit) world.audit = audit_port_of(audit, clock);
     node_tree_options options;
     options.who = who;
     options.peers = config.peers;
@@ -404,12 +407,12 @@ struct node_runtime::state {
       }
       return out;
     };
-    auto served = api::port::serve(config, {&*system, tree->gateway(), config.name, FAIRLEAD_VERSION, &clock}, *log);
+    auto served = api::port::serve(config, {&*system, tree->gateway(), config.name, FAIRLEAD_VERSION, &clock, {}, audit}, *log);
     if (!served) return served.failure();
     api = std::move(*served);
-    const auto set_aside = [folders = working_folders_of(config)] { return count_set_aside(folders); };
     figures.emplace(metrics_setup{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, tree->gateway()),
-                                  replicas, set_aside, api ? api->certificate_ends() : nullptr});
+                                  replicas, [folders = working_folders_of(config)] { return count_set_aside(folders); },
+                                  api ? api->certificate_ends() : nullptr});
     if (config.http) {
       auto started = http_port::start(*config.http, figures->handlers());
       if (!started) return started.failure();

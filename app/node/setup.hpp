@@ -11,6 +11,7 @@
 #include "actors/agent_host/local_agent.hpp"
 #include "actors/expressions/pool.hpp"
 #include "actors/shard/shard.hpp"
+#include "app/access/audit_list.hpp"
 #include "app/config/config.hpp"
 #include "app/node/runtime.hpp"
 #include "store/disk/disk_stores.hpp"
@@ -44,6 +45,9 @@ v1::Hello hello_of(const node_config& config);
 /// The place of this node's replica of a shard that several nodes hold.
 replica_seat::options seat_of(const node_config& config, std::uint32_t number);
 shard_options options_of(const node_config& config, std::uint32_t number);
+
+/// The audit of a node with an API.
+status open_audit(const node_config& config, const clock& time, observer& log, std::shared_ptr<audit_log>& out);
 
 expression_pool_options pool_options_of(const node_config& config, const std::string& program);
 

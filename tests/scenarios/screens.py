@@ -92,6 +92,8 @@ COMMANDS = {
     "alert-list": "alert list",
     "alert-show": "alert show 1",
     "alert-ack": "alert ack 1 --by ana --note \"the rental is down\"",
+    "audit-none": "audit",
+    "audit-help": "audit --help",
     "job-list": "job list",
     "job-show": "job show nightly-report",
     "job-show-paused": "job show old-report",

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t max_cursor_bytes = 1'048'576;  // one part for each shard
 constexpr std::size_t max_registration_bytes = 1'048'576;
+constexpr std::size_t max_audit_filter_bytes = 1'024;  // no entry has more in a field
 
 std::optional<error> check_operator(const std::string& who, const std::string& reason) {
   if (who.size() > who_limit) return invalid("the operator's name has more than " + std::to_string(who_limit) + " bytes", "shorten it");
@@ -163,6 +164,16 @@ std::optional<error> check_request(const v1::NodeOperateRequest& what) {
   if (what.verb() == v1::NODE_VERB_FORGET && what.who().empty()) return nobody_asks();
   if (what.log_level().size() > max_name_bytes) return invalid("the log level is not valid", "use debug, info, warning or error");
   return check_operator(what.who(), what.reason());
+}
+
+std::optional<error> check_request(const v1::AuditListRequest& what) {
+  if (what.cursor().size() > max_cursor_bytes) return invalid("the cursor of the list is not valid", "start the list from the beginning");
+  for (const auto* const one : {&what.who(), &what.verb(), &what.path(), &what.code()})
+    if (one->size() > max_audit_filter_bytes)
+      return invalid("a filter of the audit has more than " + std::to_string(max_audit_filter_bytes) + " bytes", "shorten it");
+  if (what.since_unix_ms() < 0 || what.until_unix_ms() < 0)
+    return invalid("the entries of the audit are asked for by a moment before 1970", "give a later moment");
+  return check_node_name(what.node());
 }
 
 std::optional<error> check_request(const v1::ShardNodesRequest& what) {

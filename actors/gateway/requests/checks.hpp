@@ -33,6 +33,7 @@ std::optional<error> check_request(const v1::RegisterAgent& what);
 std::optional<error> check_request(const v1::InspectRequest& what);
 std::optional<error> check_request(const v1::NodeOperateRequest& what);
 std::optional<error> check_request(const v1::ShardNodesRequest& what);
+std::optional<error> check_request(const v1::AuditListRequest& what);
 std::optional<error> check_request(const v1::JobApplyRequest& what);
 std::optional<error> check_request(const v1::JobListRequest& what);
 std::optional<error> check_request(const v1::JobShowRequest& what);

@@ -33,6 +33,7 @@ def code(name, schema):
 def taken(document, item, operation):
     """What a request may have besides the parts of its path."""
     query = [resolve(document, one) for one in item.get("parameters", []) + operation.get("parameters", [])]
+    query = [one for one in query if one["name"] != "namespace"]  # every path has it: the page says so once
     query = [one for one in query if one["in"] == "query"]
     out = [code(one["name"], one["schema"]) for one in query if one["name"] not in PAGED]
     if PAGED <= {one["name"] for one in query}:

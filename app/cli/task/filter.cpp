@@ -39,21 +39,6 @@ void add_filter_options(CLI::App& command, task_filter& filter) {
 
 bool task_filter::given() const { return !states.empty() || parked || workflow || !labels.empty() || older_than || younger_than; }
 
-result<std::int64_t> read_since(const std::string& option, const std::string& text, std::int64_t now_unix_ms) {
-  std::int64_t out_ms = 0;
-  if (parse_duration(text, out_ms)) {
-    out_ms = now_unix_ms - out_ms;
-  } else {
-    const auto completed = {std::string{}, std::string{"T00:00:00Z"}, std::string{":00Z"}, std::string{"Z"}};
-    if (std::none_of(completed.begin(), completed.end(), [&](const std::string& rest) { return parse_utc(text + rest, out_ms); }))
-      return invalid("'" + text + "' is neither a time nor a duration for " + option,
-                     "Write it like 3d, or in UTC like 2026-11-19 or 2026-11-19T08:00");
-  }
-  if (out_ms <= 0) return invalid(option + " is before 1970", "Give a later time");
-  if (out_ms > now_unix_ms) return invalid(option + " is in the future", "Give an earlier time");
-  return out_ms;
-}
-
 result<v1::TaskListRequest> list_request(const task_filter& filter) {
   v1::TaskListRequest out;
   const auto parked = parked_is_asked(filter);

@@ -26,9 +26,6 @@ struct task_filter {
 /// `--state`, `--parked`, `--workflow`, `--label`, `--older-than` and `--younger-than`.
 void add_filter_options(CLI::App& command, task_filter& filter);
 
-/// A time in the past: `3d` ago, or in UTC `2026-11-19`, `2026-11-19T08:00`, or in full with an offset. In unix ms.
-result<std::int64_t> read_since(const std::string& option, const std::string& text, std::int64_t now_unix_ms);
-
 /// The request for the first page. Errors name the option that cannot be parsed. An empty value is
 /// refused: it is probably an unset variable of a script, and would select all tasks.
 result<v1::TaskListRequest> list_request(const task_filter& filter);

@@ -13,6 +13,7 @@
 #include "app/cli/task/text.hpp"
 #include "app/cli/task/watch.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/times.hpp"
 
 namespace fairlead::app {
 

@@ -74,7 +74,7 @@ TEST(console_commands, help_lists_every_command) {
   for (const auto* name : {"nodes",  "tree",     "actors", "shards",   "agents",    "tasks",    "task ID",     "steps",         "history",
                            "alerts", "counters", "jobs",   "job NAME", "job pause", "status",   "retry",       "skip",          "settle",
                            "undo",   "cancel",   "pause",  "resume",   "ack",       "brake",    "agent drain", "agent breaker", "node",
-                           "log",    "watch",    "help",   "quit",     "submit",    "workflow", "replies"})
+                           "log",    "watch",    "help",   "quit",     "submit",    "workflow", "replies",     "audit"})
     EXPECT_NE(all.find("\n" + std::string{name}), std::string::npos) << name;
 }
 
@@ -95,6 +95,7 @@ TEST(console_commands, each_command_asks_a_node_when_it_is_sound) {
                                      {"pause", "t"},
                                      {"ack", "1"},
                                      {"brake", "release"},
+                                     {"audit", "n2", "--since", "3d"},
                                      {"agent", "resume", "n/a"},
                                      {"node", "drain", "n2"},
                                      {"jobs", "--failing"},

@@ -1,0 +1,123 @@
+#include "actors/gateway/requests/audit_entries.hpp"
+
+#include <string>
+#include <string_view>
+
+#include "actors/agents/text_template.hpp"
+#include "actors/core/request_limits.hpp"
+#include "actors/core/text/text.hpp"
+
+namespace fairlead {
+
+namespace {
+
+using noted = std::vector<noted_request>;
+
+constexpr std::size_t most_path_bytes = 512;
+constexpr std::size_t most_verb_bytes = 64;
+
+/// `settle_completed` of OPERATOR_VERB_SETTLE_COMPLETED.
+std::string verb_word(const std::string& name, std::string_view prefix) {
+  std::string out;
+  if (name.size() <= prefix.size() || !name.starts_with(prefix)) return out;
+  for (const char c : name.substr(prefix.size())) out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return core::clean_text(out, most_verb_bytes);
+}
+
+/// `/v1/tasks/order-1/actions`
+std::string path_about(const char* before, const std::string& name, const char* behind = "") {
+  std::string out = before;
+  agents::append_percent_encoded(out, name);
+  return core::clean_text(out + behind, most_path_bytes);
+}
+
+noted_request entry_of(const std::string& who, const char* method, std::string path, std::string verb = {},
+                       const std::string& reason = {}) {
+  noted_request out;
+  out.entry.set_who(core::clean_text(who, who_limit));
+  out.entry.set_method(method);
+  out.entry.set_path(std::move(path));
+  out.entry.set_verb(std::move(verb));
+  out.entry.set_reason(core::clean_text(reason, reason_limit));
+  return out;
+}
+
+}  // namespace
+
+noted to_note(const v1::OperateRequest& what) {
+  noted out;
+  if (what.has_shard()) return out;
+  const auto& action = what.action();
+  const auto verb = verb_word(v1::OperatorVerb_Name(action.verb()), "OPERATOR_VERB_");
+  for (const auto& id : what.ids())
+    out.push_back(entry_of(action.who(), "POST", path_about("/v1/tasks/", id, "/actions"), verb, action.reason()));
+  return out;
+}
+
+noted to_note(const v1::DeployRequest& what) {
+  if (what.has_shard() || what.check_only()) return {};
+  return {entry_of({}, "POST", "/v1/workflows", {}, what.definition().name())};
+}
+
+noted to_note(const v1::WorkflowDeleteRequest& what) {
+  if (what.has_shard() || what.check_only()) return {};
+  return {entry_of(what.who(), "DELETE", path_about("/v1/workflows/", what.name()))};
+}
+
+noted to_note(const v1::JobApplyRequest& what) {
+  noted out;
+  if (what.has_shard() || what.check_only()) return out;
+  for (const auto& job : what.jobs()) out.push_back(entry_of(what.who(), "PUT", path_about("/v1/jobs/", job.name())));
+  return out;
+}
+
+noted to_note(const v1::JobOperateRequest& what) {
+  noted out;
+  if (what.has_shard()) return out;
+  const auto& action = what.action();
+  const auto verb = verb_word(v1::JobVerb_Name(action.verb()), "JOB_VERB_");
+  if (what.names().empty()) out.push_back(entry_of(action.who(), "POST", "/v1/jobs", verb, action.reason()));
+  for (const auto& name : what.names())
+    out.push_back(action.verb() == v1::JOB_VERB_DELETE
+                      ? entry_of(action.who(), "DELETE", path_about("/v1/jobs/", name), {}, action.reason())
+                      : entry_of(action.who(), "POST", path_about("/v1/jobs/", name, "/actions"), verb, action.reason()));
+  return out;
+}
+
+noted to_note(const v1::AlertAckRequest& what) {
+  if (what.has_shard()) return {};
+  return {entry_of(what.who(), "POST", "/v1/alerts:ack", {}, what.note())};
+}
+
+noted to_note(const v1::BrakeReleaseRequest& what) {
+  if (what.has_shard()) return {};
+  return {entry_of(what.who(), "POST", "/v1/brake:release", {}, what.reason())};
+}
+
+noted to_note(const v1::AgentOperateRequest& what) {
+  if (what.has_shard()) return {};
+  const auto path = path_about("/v1/agents/", what.instance().empty() ? what.agent() : what.instance(), "/actions");
+  return {entry_of(what.who(), "POST", path, verb_word(v1::AgentVerb_Name(what.verb()), "AGENT_VERB_"), what.reason())};
+}
+
+noted to_note(const v1::DoctorRequest& what) {
+  if (what.has_shard() || (!what.repair() && !what.forget_effects())) return {};
+  return {entry_of(what.who(), "POST", "/v1/doctor", what.repair() ? "repair" : "forget_effects")};
+}
+
+noted to_note(const v1::NodeOperateRequest& what, const std::string& here) {
+  if (what.passed_on() || what.hops() != 0) return {};
+  // An empty level only asks for the one that there is.
+  if (what.verb() == v1::NODE_VERB_LOG_LEVEL && what.log_level().empty()) return {};
+  const auto& about = what.verb() == v1::NODE_VERB_FORGET ? what.forgotten() : what.node().empty() ? here : what.node();
+  return {entry_of(what.who(), "POST", path_about("/v1/nodes/", about, "/actions"), verb_word(v1::NodeVerb_Name(what.verb()), "NODE_VERB_"),
+                   what.reason())};
+}
+
+noted to_note(const v1::ShardNodesRequest& what) {
+  if (what.passed_on() || what.only_ask() || what.verb() == v1::ShardNodesRequest::SHOW) return {};
+  return {entry_of(what.who(), "POST", "/v1/shards/" + std::to_string(what.shard()) + "/nodes",
+                   verb_word(v1::ShardNodesRequest::Verb_Name(what.verb()), ""), what.reason())};
+}
+
+}  // namespace fairlead

@@ -1,0 +1,49 @@
+#pragma once
+// What the audit has of a request that comes over the port between nodes. Method, path and verb are those that the API has for the same. Pure; no CAF.
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "actors/protocol/ports.hpp"
+#include "actors/protocol/requests.hpp"
+
+namespace fairlead {
+
+/// Whether requests of this kind can change something that is not a new task.
+template <class Request>
+inline constexpr bool is_noted = row_of<Request>::needs == right::act || row_of<Request>::needs == right::deploy ||
+                                 (row_of<Request>::needs == right::administer && !std::is_same_v<Request, v1::AuditListRequest>);
+
+/// One for each task or job that is named. None: the request changes nothing, or another gateway has taken it and notes it.
+std::vector<noted_request> to_note(const v1::OperateRequest& what);
+std::vector<noted_request> to_note(const v1::DeployRequest& what);
+std::vector<noted_request> to_note(const v1::WorkflowDeleteRequest& what);
+std::vector<noted_request> to_note(const v1::JobApplyRequest& what);
+std::vector<noted_request> to_note(const v1::JobOperateRequest& what);
+std::vector<noted_request> to_note(const v1::AlertAckRequest& what);
+std::vector<noted_request> to_note(const v1::BrakeReleaseRequest& what);
+std::vector<noted_request> to_note(const v1::AgentOperateRequest& what);
+std::vector<noted_request> to_note(const v1::DoctorRequest& what);
+std::vector<noted_request> to_note(const v1::ShardNodesRequest& what);
+/// `here`: the node that is asked.
+std::vector<noted_request> to_note(const v1::NodeOperateRequest& what, const std::string& here);
+template <class Request>
+std::vector<noted_request> to_note(const Request& what, const std::string&) {
+  return to_note(what);
+}
+
+/// Writes into the entries what became of them: the result of each, or of one entry about several things the first refusal.
+template <class Reply>
+void note_ends(const Reply& reply, std::vector<noted_request>& entries) {
+  for (auto& one : entries) one.end = reply.error().code();
+  if (reply.error().code() != v1::ERROR_CODE_OK) return;
+  if constexpr (requires { reply.results(0).error(); })
+    for (int i = 0; i < reply.results_size(); ++i) {
+      auto& end = entries[entries.size() == 1 ? 0 : std::min<std::size_t>(static_cast<std::size_t>(i), entries.size() - 1)].end;
+      if (end == v1::ERROR_CODE_OK) end = reply.results(i).error().code();
+    }
+}
+
+}  // namespace fairlead

@@ -1,0 +1,155 @@
+#include "app/access/audit_list.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "actors/core/request_limits.hpp"
+#include "actors/core/text/json.hpp"
+#include "app/door/problem.hpp"
+#include "app/json/writer.hpp"
+#include "messages/ids.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+constexpr std::size_t day_bytes = 10;  // 2026-11-24
+
+/// As an entry has it: keys are never inside of a text, where quotes are escaped.
+std::string member_text(const char* key, const std::string& text) {
+  json_writer out;
+  return "\"" + std::string{key} + "\":" + out.string(text).text();
+}
+
+std::string text_of(std::string_view entry, std::string_view key) {
+  const auto found = core::json_member(entry, key);
+  return found && found->starts_with('"') ? core::decode_json_string(*found) : std::string{};
+}
+
+/// Moments are written in one form, which has their order. Entries without one are older than all others.
+std::string_view moment_of(std::string_view entry) { return core::json_member(entry, "at").value_or(""); }
+std::string as_member(std::int64_t unix_ms) { return "\"" + format_utc(unix_ms) + "\""; }
+
+v1::AuditEntry parse_entry(std::string_view entry) {
+  v1::AuditEntry out;
+  std::int64_t at = 0;
+  if (parse_utc(text_of(entry, "at"), at)) out.set_at_unix_ms(at);
+  out.set_kind(text_of(entry, "kind"));
+  out.set_who(text_of(entry, "who"));
+  out.set_from(text_of(entry, "from"));
+  out.set_request_id(text_of(entry, "request_id"));
+  out.set_method(text_of(entry, "method"));
+  out.set_path(text_of(entry, "path"));
+  out.set_verb(text_of(entry, "verb"));
+  out.set_reason(text_of(entry, "reason"));
+  out.set_code(text_of(entry, "code"));
+  std::uint32_t status = 0;
+  if (const auto found = core::json_member(entry, "status")) std::from_chars(found->data(), found->data() + found->size(), status);
+  out.set_status(status);
+  return out;
+}
+
+}  // namespace
+
+v1::AuditListReply read_audit(const audit_log& from, const v1::AuditListRequest& what) {
+  std::vector<std::string> members;
+  const auto want = [&members](const char* key, const std::string& text) {
+    if (!text.empty()) members.push_back(member_text(key, text));
+  };
+  want("who", what.who());
+  want("verb", what.verb());
+  want("path", what.path());
+  want("code", what.code());
+  const auto since = what.since_unix_ms() == 0 ? std::string{} : as_member(what.since_unix_ms());
+  const auto until = what.until_unix_ms() == 0 ? std::string{} : as_member(what.until_unix_ms());
+  auto cursor = what.cursor();
+  // The files of later days have later entries only.
+  if (cursor.empty() && !until.empty()) cursor = until.substr(1, day_bytes) + "-999:18446744073709551615";
+  const auto found = from.read(
+      cursor, page_size_of(what.page_size()),
+      [&](std::string_view entry) {
+        if (!until.empty() && moment_of(entry) >= until) return false;
+        if (!since.empty() && moment_of(entry) < since) return false;
+        return std::all_of(members.begin(), members.end(),
+                           [&](const std::string& one) { return entry.find(one) != std::string_view::npos; });
+      },
+      since.empty() ? since : since.substr(1, day_bytes));
+  v1::AuditListReply out;
+  if (!found) {
+    *out.mutable_error() = found.failure().to_proto();
+    return out;
+  }
+  for (std::size_t i = 0; i < found->entries.size(); ++i) {
+    auto& one = *out.add_items();
+    one = parse_entry(found->entries[i]);
+    one.set_place(found->places[i]);
+  }
+  out.set_begin(found->begin);
+  out.set_cursor(found->cursor);
+  return out;
+}
+
+namespace {
+
+class audit_of_node final : public audit_port {
+ public:
+  audit_of_node(std::shared_ptr<audit_log> log, const clock& time) : log_(std::move(log)), time_(time) {}
+
+  v1::AuditListReply read(const v1::AuditListRequest& what) const override { return read_audit(*log_, what); }
+  bool is_sound() const override { return log_->is_sound(); }
+
+  void note(std::vector<noted_request> what, std::function<void(const status&)> then) override {
+    struct round {
+      std::mutex guard;
+      std::size_t missing = 0;
+      status worst = nothing{};
+      std::function<void(const status&)> then;
+    };
+    const auto all = std::make_shared<round>();
+    all->missing = what.size();
+    all->then = std::move(then);
+    for (const auto& one : what)
+      log_->note(to_entry(one), [all](const status& written) {
+        const std::lock_guard lock{all->guard};
+        if (!written.ok()) all->worst = written;
+        if (--all->missing == 0) all->then(all->worst);
+      });
+  }
+
+ private:
+  audit_entry to_entry(const noted_request& what) const {
+    audit_entry out;
+    out.at_unix_ms = what.entry.at_unix_ms();
+    out.kind = "program";
+    out.who = what.entry.who();
+    out.request_id = make_uuid_v7(to_unix_ms(time_.now()));
+    out.method = what.entry.method();
+    out.path = what.entry.path();
+    out.verb = what.entry.verb();
+    out.reason = what.entry.reason();
+    out.status = 200;
+    if (what.end == v1::ERROR_CODE_OK) return out;
+    out.code = door::problem_of(error{what.end, "", ""}).code;
+    const auto* const kind = door::find_problem_kind(out.code);
+    out.status = kind == nullptr ? 500 : kind->status;
+    return out;
+  }
+
+  const std::shared_ptr<audit_log> log_;
+  const clock& time_;
+};
+
+}  // namespace
+
+std::shared_ptr<audit_port> audit_port_of(std::shared_ptr<audit_log> audit, const clock& time) {
+  return std::make_shared<audit_of_node>(std::move(audit), time);
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "actors/core/request_limits.hpp"
+#include "app/cli/access/audit_text.hpp"
+#include "app/cli/commands.hpp"
+#include "app/json/node/audit.hpp"
+#include "app/json/times.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+struct audit_options {
+  std::string node;
+  std::string who;
+  std::string verb;
+  std::string path;
+  std::string code;
+  std::optional<std::string> since;
+  std::optional<std::string> until;
+  std::uint32_t limit = 100;
+  std::string cursor;
+};
+
+result<v1::AuditListRequest> audit_request(const audit_options& options) {
+  v1::AuditListRequest out;
+  out.set_node(options.node);
+  out.set_who(options.who);
+  out.set_verb(options.verb);
+  out.set_path(options.path);
+  out.set_code(options.code);
+  out.set_cursor(options.cursor);
+  const auto now = to_unix_ms(system_clock{}.now());
+  if (options.since) {
+    const auto at = read_since("--since", *options.since, now);
+    if (!at) return at.failure();
+    out.set_since_unix_ms(*at);
+  }
+  if (options.until) {
+    const auto at = read_since("--until", *options.until, now);
+    if (!at) return at.failure();
+    out.set_until_unix_ms(*at);
+  }
+  return out;
+}
+
+/// Fetches pages until there are enough entries. A page may be short or empty and still have a next page.
+result<v1::AuditListReply> fetch_audit(client& from, v1::AuditListRequest request, std::uint32_t limit) {
+  v1::AuditListReply out;
+  for (;;) {
+    request.set_page_size(std::min<std::uint32_t>(limit - static_cast<std::uint32_t>(out.items_size()), max_page_size));
+    auto page = from.audit(request);
+    if (!page) return page.failure();
+    for (auto& item : *page->mutable_items()) *out.add_items() = std::move(item);
+    if (!page->missing().empty()) *out.mutable_missing() = page->missing();
+    out.set_cursor(page->cursor());
+    if (page->cursor().empty() || static_cast<std::uint32_t>(out.items_size()) >= limit) return out;
+    request.set_cursor(page->cursor());
+  }
+}
+
+}  // namespace
+
+void add_audit_command(CLI::App& app, cli_context& context) {
+  auto* command = app.add_subcommand("audit", "List what was done over the API of the nodes, and what was refused, newest first");
+  auto options = std::make_shared<audit_options>();
+  command->add_option("NODE", options->node, "Only what this node has noted (default: all nodes)");
+  command->add_option("--who", options->who, "Only entries of this token or user")->type_name("NAME");
+  command->add_option("--verb", options->verb, "Only actions with this verb, such as skip")->type_name("VERB");
+  command->add_option("--path", options->path, "Only entries of exactly this path, such as /v1/tasks/order-1/actions")->type_name("PATH");
+  command->add_option("--code", options->code, "Only what was refused with this code, such as forbidden")->type_name("CODE");
+  command->add_option("--since", options->since, "Only entries of that time or later: 3d (ago), or in UTC 2026-11-19 or 2026-11-19T08:00")
+      ->type_name("TIME");
+  command->add_option("--until", options->until, "Only entries before that time")->type_name("TIME");
+  command->add_option("--limit", options->limit, "How many to list at most")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1'000'000U))
+      ->capture_default_str();
+  command->add_option("--cursor", options->cursor, "Continue an earlier list, with the cursor that it printed")->type_name("CURSOR");
+  add_client_options(*command, context);
+  add_table_options(*command);
+  command->callback([&context, options] {
+    auto request = audit_request(*options);
+    if (!request) {
+      context.code = fail(request.failure());
+      return;
+    }
+    run_request(
+        context, [&](client& to) { return fetch_audit(to, *request, options->limit); }, audit_list_json, audit_text);
+  });
+}
+
+}  // namespace fairlead::app
