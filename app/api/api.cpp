@@ -66,6 +66,8 @@ const std::vector<route>& routes() {
       {"POST", "/v1/nodes/{node}/actions", &act_on_node, needs<v1::NodeOperateRequest>},
       {"POST", "/v1/doctor", &call_doctor, needs<v1::DoctorRequest>},
       {"GET", "/v1/audit", &list_audit, right::administer, runs::in_its_thread},
+      // The right depends on the request.
+      {"POST", "/v1/requests/{request}", &take_request},
   };
   return all;
 }
@@ -111,16 +113,7 @@ door::service make_service(std::shared_ptr<const surroundings> in) {
       place = {nullptr, [reading](void*) { --*reading; }};
     }
     const auto one = begin_with(std::move(place));
-    if (is_noted(route)) {
-      if (in->audit && !in->audit->is_sound())
-        return one->refuse({"disk",
-                            "The audit of this node cannot be written.",
-                            "Call whoever runs the node: its disk is full or broken.",
-                            {},
-                            {},
-                            false});
-      one->note_in_audit();
-    }
+    if (is_noted(route) && !one->note_in_audit()) return;
     const auto begin = [one, handle = route.handle](caf::event_based_actor* self) { one->run_in(self, handle); };
     route.where == runs::in_its_thread ? in->system->spawn<caf::detached>(begin) : in->system->spawn(begin);
   };
