@@ -144,8 +144,9 @@ void client_state::try_connect() {
   connecting_ = true;
   auto index = current_;
   if (addresses_[index].is_of_api()) {
-    http_link_to(index)->look([this, index](const std::optional<std::string>& why) {
-      on_outcome(index, {{}, why ? nullptr : http_link_to(index)}, why.value_or(""));
+    http_link_to(index)->look([this, index](const std::optional<error>& why) {
+      if (why && why->code != v1::ERROR_CODE_UNAVAILABLE) refusal_ = why;
+      on_outcome(index, {{}, why ? nullptr : http_link_to(index)}, why ? why->sentence : "");
     });
     return;
   }
@@ -172,6 +173,7 @@ void client_state::on_outcome(std::size_t index, client_link found, const std::s
   connecting_ = false;
   if (found) {
     link_ = std::move(found);
+    refusal_.reset();
     current_ = index;
     connected_at_ = steady_clock::now();
     if (link_.gateway) self_->monitor(link_.gateway);
@@ -233,6 +235,7 @@ void client_state::end(std::uint64_t id, error why) {
 }
 
 error client_state::unreachable() const {
+  if (refusal_) return *refusal_;
   std::string who;
   for (std::size_t i = 0; i < addresses_.size(); ++i) {
     if (!who.empty()) who += ", ";

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ class client_state {
   http_access access_;
   std::vector<std::shared_ptr<http_link>> http_links_;  // of each address; null: not needed yet
   std::vector<std::string> reasons_;                    // why each address failed the last time; empty: not tried
+  std::optional<error> refusal_;                        // of a node that does not know whoever asks, since the last connection
   std::shared_ptr<client_shared> shared_;
   connector_actor connector_;
   client_link link_;

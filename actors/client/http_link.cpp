@@ -60,7 +60,10 @@ std::optional<error> problem_in(const http_answer& answer) {
     return found == said.fields().end() ? std::string{} : found->second.string_value();
   };
   if (text_of("code").empty() || text_of("detail").empty()) return std::nullopt;
-  return error{code_of_word(text_of("code")), text_of("detail"), text_of("remedy")};
+  error out{code_of_word(text_of("code")), text_of("detail"), text_of("remedy")};
+  if (out.code == v1::ERROR_CODE_UNAUTHENTICATED)
+    out.remedy = "Give a token with --token-file or in FAIRLEAD_TOKEN; fairlead token create makes one";
+  return out;
 }
 
 std::string why_lost(const http_answer& answer) {
@@ -140,15 +143,18 @@ void http_link::post(const std::string& name, std::string bytes, duration limit,
        [done = std::move(done), where = to_.text](http_answer answer) { done(reply_in(std::move(answer), where)); });
 }
 
-void http_link::look(std::function<void(std::optional<std::string>)> done) {
+// Whoever is unknown hears so here. The node reads no large body of a stranger, and an answer before its end may be lost.
+void http_link::look(std::function<void(std::optional<error>)> done) {
   agents::http_request what;
   what.method = "GET";
-  what.url = to_.url + "/v1/version";
+  what.url = to_.url + "/v1/me";
   send(std::move(what), look_limit, [done = std::move(done)](const http_answer& answer) {
-    if (answer.how != http_answer::ending::answered) return done(why_lost(answer));
+    const auto away = [&](std::string reason) { done(error{v1::ERROR_CODE_UNAVAILABLE, std::move(reason), ""}); };
+    if (answer.how != http_answer::ending::answered) return away(why_lost(answer));
     if (answer.status == 200 && !header_of(answer, "fairlead-version").empty()) return done(std::nullopt);
-    const auto problem = problem_in(answer);
-    done(problem ? agents::printable(problem->sentence, quoted_bytes) : no_node(answer));
+    auto problem = problem_in(answer);
+    if (!problem || answer.status == 404) return away(no_node(answer));
+    done(std::move(problem));
   });
 }
 

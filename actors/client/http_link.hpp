@@ -44,8 +44,8 @@ class http_link {
 
   /// Posts the message `bytes` of the type `name`. `done` is called by `later`, once.
   void post(const std::string& name, std::string bytes, duration limit, std::function<void(http_reply)> done);
-  /// Whether there is a node: nullopt, or why not.
-  void look(std::function<void(std::optional<std::string> why)> done);
+  /// Whether there is a node that knows whoever asks: nullopt, or why not: `unavailable` with a bare reason, else what the node says.
+  void look(std::function<void(std::optional<error> why)> done);
 
  private:
   void send(agents::http_request what, duration limit, std::function<void(agents::http_answer)> done);

@@ -81,11 +81,28 @@ TEST(client_over_api, hands_on_what_the_node_and_its_door_refuse) {
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.failure().code, code);
     EXPECT_EQ(refused.failure().sentence, "What is wrong.");
-    EXPECT_EQ(refused.failure().remedy, "What to do.");
+    EXPECT_NE(refused.failure().remedy.find(code == v1::ERROR_CODE_UNAUTHENTICATED ? "--token-file" : "What to do."), std::string::npos);
   }
   const auto refused = to->status_of_node({});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_WRONG_STATE);
+}
+
+TEST(client_over_api, whoever_is_unknown_hears_so_before_anything_is_sent) {
+  small_api api{[](const api_request&) { return status_of("n1"); }, problem(401, "unauthenticated")};
+  const auto to = connect_to({"http://127.0.0.1:1", api.address()});
+  ASSERT_FALSE(to.ok());
+  EXPECT_EQ(to.failure().code, v1::ERROR_CODE_UNAUTHENTICATED);
+  EXPECT_EQ(to.failure().sentence, "What is wrong.");
+  EXPECT_TRUE(api.asked().empty());
+}
+
+TEST(client_over_api, goes_on_to_a_node_that_knows_it) {
+  small_api stranger{[](const api_request&) { return status_of("stranger"); }, problem(401, "unauthenticated")};
+  small_api friendly{[](const api_request&) { return status_of("friendly"); }};
+  auto to = connect_to({stranger.address(), friendly.address()});
+  ASSERT_TRUE(to.ok()) << to.failure().sentence;
+  EXPECT_EQ(to->status_of_node({})->node(), "friendly");
 }
 
 TEST(client_over_api, asks_again_after_a_loss_and_while_the_node_is_unavailable) {

@@ -38,8 +38,9 @@ class small_api {
  public:
   using handler = std::function<api_answer(const api_request&)>;
 
-  /// `/v1/version` is answered by itself.
-  explicit small_api(handler answer) : answer_(std::move(answer)), fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  /// `me`: the answer to `/v1/me`, by which the client finds a node.
+  explicit small_api(handler answer, api_answer me = {200, "application/json", "{}"})
+      : answer_(std::move(answer)), me_(std::move(me)), fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -93,7 +94,7 @@ class small_api {
     while (came.size() < end + bytes)
       if (!more()) return;
     what.body = came.substr(end);
-    const auto said = what.path() == "/v1/version" ? api_answer{200, "application/json", "{}"} : answered(what);
+    const auto said = what.path() == "/v1/me" ? me_ : answered(what);
     if (said.hangs_up) return;
     const auto text = "HTTP/1.1 " + std::to_string(said.status) + " Status\r\nContent-Type: " + said.type +
                       "\r\nFairlead-Version: 1\r\nConnection: close\r\nContent-Length: " + std::to_string(said.body.size()) + "\r\n\r\n" +
@@ -114,6 +115,7 @@ class small_api {
   }
 
   const handler answer_;
+  const api_answer me_;
   const int fd_;
   std::string address_;
   std::mutex guard_;
