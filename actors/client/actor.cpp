@@ -16,6 +16,8 @@ using std::chrono::steady_clock;
 constexpr milliseconds tick_every{20};
 constexpr milliseconds first_backoff{50};
 constexpr milliseconds longest_backoff{1'000};
+/// That a try may take longer over an API: a message of a megabyte has a long way over a slow network.
+constexpr milliseconds more_over_api{10'000};
 /// Pause before a request is repeated at a node that answered `unavailable`.
 constexpr milliseconds repeat_after{100};
 /// Repetitions at one node before another node is asked: a node that is cut off from the rest answers `unavailable` as long as that lasts.
@@ -60,7 +62,8 @@ void client_state::send(std::uint64_t id, client_call& call) {
   ++call.try_number;
   call.in_flight = true;
   call.sent_at = steady_clock::now();
-  call.send(self_, link_, std::min(left, call.try_limit()), [this, id](try_end how) { on_try_ended(id, how); });
+  const auto longest = link_.http ? call.try_limit() + more_over_api : call.try_limit();
+  call.send(self_, link_, std::min(left, duration{longest}), [this, id](try_end how) { on_try_ended(id, how); });
 }
 
 void client_state::on_try_ended(std::uint64_t id, try_end how) {

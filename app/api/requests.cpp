@@ -239,7 +239,7 @@ template <class Request>
 void take_message(const exchange_ptr& x) {
   const auto& name = Request::descriptor()->name();
   Request request;
-  if (!request.ParseFromString(x->text()))
+  if (!request.ParseFromString(x->what().body))
     return x->refuse(invalid("The body is no message " + name + ".", "Use the command line of the node's release."));
   if (has_unknown_fields(request))
     return x->refuse(invalid("The message " + name + " has a field that this node does not know.",
