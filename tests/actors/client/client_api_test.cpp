@@ -150,7 +150,7 @@ TEST(client_over_api, nobody_there_is_said_with_the_address) {
   EXPECT_NE(to.failure().remedy.find("--ca-file"), std::string::npos) << to.failure().remedy;
 }
 
-TEST(client_over_api, goes_from_an_api_to_a_node_and_back) {
+TEST(client_over_api, goes_on_to_the_port_between_nodes_of_another) {
   std::atomic<bool> leaves{false};
   small_api api{[&](const api_request&) { return leaves ? api_answer{200, "", "", true} : status_of("api"); }};
   small_node node{"node"};
