@@ -23,6 +23,8 @@ const char* code_word(error_code code) {
     case v1::ERROR_CODE_INCONSISTENT: return "inconsistent";
     case v1::ERROR_CODE_CHANGED: return "changed";
     case v1::ERROR_CODE_KEY_REUSED: return "key_reused";
+    case v1::ERROR_CODE_UNAUTHENTICATED: return "unauthenticated";
+    case v1::ERROR_CODE_FORBIDDEN: return "forbidden";
     default: return "unknown";
   }
 }

@@ -1,6 +1,8 @@
 #include "actors/client/actor.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "actors/core/waits.hpp"
 
@@ -14,6 +16,8 @@ using std::chrono::steady_clock;
 constexpr milliseconds tick_every{20};
 constexpr milliseconds first_backoff{50};
 constexpr milliseconds longest_backoff{1'000};
+/// That a try may take longer over an API: a message of a megabyte has a long way over a slow network.
+constexpr milliseconds more_over_api{10'000};
 /// Pause before a request is repeated at a node that answered `unavailable`.
 constexpr milliseconds repeat_after{100};
 /// Repetitions at one node before another node is asked: a node that is cut off from the rest answers `unavailable` as long as that lasts.
@@ -28,10 +32,13 @@ client_state::~client_state() {
   caf::anon_send_exit(connector_, caf::exit_reason::user_shutdown);
 }
 
-void client_state::start(client_shell::pointer self, std::vector<client_address> addresses, std::shared_ptr<client_shared> shared) {
+void client_state::start(client_shell::pointer self, std::vector<node_address> addresses, http_access access,
+                         std::shared_ptr<client_shared> shared) {
   self_ = self;
   addresses_ = std::move(addresses);
+  access_ = std::move(access);
   reasons_.resize(addresses_.size());
+  http_links_.resize(addresses_.size());
   shared_ = std::move(shared);
   connector_ = self->spawn<caf::detached>(make_connector);
   // CAF's own handler writes unknown messages to stdout, which carries a command's result.
@@ -42,7 +49,7 @@ void client_state::start(client_shell::pointer self, std::vector<client_address>
 void client_state::take(client_call_ptr call) {
   auto id = next_call_++;
   calls_.emplace(id, call);
-  if (gateway_)
+  if (link_)
     send(id, *call);
   else
     try_connect();
@@ -55,7 +62,8 @@ void client_state::send(std::uint64_t id, client_call& call) {
   ++call.try_number;
   call.in_flight = true;
   call.sent_at = steady_clock::now();
-  call.send(self_, gateway_, std::min(left, call.try_limit()), [this, id](try_end how) { on_try_ended(id, how); });
+  const auto longest = link_.http ? call.try_limit() + more_over_api : call.try_limit();
+  call.send(self_, link_, std::min(left, duration{longest}), [this, id](try_end how) { on_try_ended(id, how); });
 }
 
 void client_state::on_try_ended(std::uint64_t id, try_end how) {
@@ -101,13 +109,13 @@ void client_state::tick() {
   for (const auto& [id, call] : calls_)
     if (call->deadline() <= now) over.push_back(id);
   for (auto id : over) {
-    if (gateway_)
+    if (link_)
       end(id, {v1::ERROR_CODE_TIMED_OUT, "The node at " + addresses_[current_].text + " did not answer in time",
                "Check whether the node is overloaded; the request can be repeated safely"});
     else
       end(id, unreachable());
   }
-  if (gateway_)
+  if (link_)
     send_waiting();
   else
     try_connect();
@@ -121,7 +129,7 @@ void client_state::send_waiting() {
     if (!call->in_flight && call->not_before <= now) due.push_back(id);
   for (auto id : due) {
     auto found = calls_.find(id);
-    if (found == calls_.end() || !gateway_) continue;
+    if (found == calls_.end() || !link_) continue;
     auto kept = found->second;
     send(id, *kept);
   }
@@ -137,22 +145,41 @@ void client_state::arm() {
 void client_state::try_connect() {
   if (connecting_ || calls_.empty() || steady_clock::now() < connect_not_before_) return;
   connecting_ = true;
-  // The connector has its own time limit; this limit covers a resolver that hangs.
   auto index = current_;
-  self_->request(connector_, std::chrono::seconds{30}, connect_order{index, addresses_[index]})
-      .then([this](const connect_outcome& outcome) { on_outcome(outcome); },
-            [this, index](const caf::error&) {
-              on_outcome({index, {}, "its name could not be resolved in time"});
-            });
+  if (addresses_[index].is_of_api()) {
+    http_link_to(index)->look([this, index](const std::optional<error>& why) {
+      if (why && why->code != v1::ERROR_CODE_UNAVAILABLE) refusal_ = why;
+      on_outcome(index, {{}, why ? nullptr : http_link_to(index)}, why ? why->sentence : "");
+    });
+    return;
+  }
+  // The connector has its own time limit; this limit covers a resolver that hangs.
+  self_->request(connector_, std::chrono::seconds{30}, connect_order{index, addresses_[index].between})
+      .then(
+          [this](const connect_outcome& outcome) {
+            on_outcome(outcome.index, {outcome.gateway, nullptr}, outcome.reason);
+          },
+          [this, index](const caf::error&) { on_outcome(index, {}, "its name could not be resolved in time"); });
 }
 
-void client_state::on_outcome(const connect_outcome& outcome) {
+const std::shared_ptr<http_link>& client_state::http_link_to(std::size_t index) {
+  auto& out = http_links_[index];
+  if (out) return out;
+  out = std::make_shared<http_link>(addresses_[index], access_, [to = caf::weak_actor_ptr{self_->ctrl()}](std::function<void()> work) {
+    if (const auto actor = to.lock())
+      caf::anon_send(caf::actor_cast<client_shell>(actor), std::make_shared<std::function<void()>>(std::move(work)));
+  });
+  return out;
+}
+
+void client_state::on_outcome(std::size_t index, client_link found, const std::string& reason) {
   connecting_ = false;
-  if (outcome.gateway) {
-    gateway_ = outcome.gateway;
-    current_ = outcome.index;
+  if (found) {
+    link_ = std::move(found);
+    refusal_.reset();
+    current_ = index;
     connected_at_ = steady_clock::now();
-    self_->monitor(gateway_);
+    if (link_.gateway) self_->monitor(link_.gateway);
     {
       std::lock_guard guard{shared_->mutex};
       ++shared_->connections;
@@ -161,8 +188,8 @@ void client_state::on_outcome(const connect_outcome& outcome) {
     send_waiting();
     return;
   }
-  reasons_[outcome.index] = outcome.reason;
-  current_ = (outcome.index + 1) % addresses_.size();
+  reasons_[index] = reason;
+  current_ = (index + 1) % addresses_.size();
   count_failure();
   if (failed_in_row_ % addresses_.size() == 0) {
     std::vector<std::uint64_t> over;
@@ -174,7 +201,7 @@ void client_state::on_outcome(const connect_outcome& outcome) {
 }
 
 void client_state::on_down(const caf::down_msg& down) {
-  if (gateway_ && down.source == gateway_.address()) lose_gateway("the connection was lost");
+  if (link_.gateway && down.source == link_.gateway.address()) lose_gateway("the connection was lost");
 }
 
 bool client_state::others_in_flight() const {
@@ -182,9 +209,9 @@ bool client_state::others_in_flight() const {
 }
 
 void client_state::lose_gateway(const char* reason) {
-  if (!gateway_) return;
-  self_->demonitor(gateway_.address());
-  gateway_ = gateway_actor{};
+  if (!link_) return;
+  if (link_.gateway) self_->demonitor(link_.gateway.address());
+  link_ = {};
   reasons_[current_] = reason;
   current_ = (current_ + 1) % addresses_.size();
   for (auto& [id, call] : calls_) {
@@ -211,12 +238,18 @@ void client_state::end(std::uint64_t id, error why) {
 }
 
 error client_state::unreachable() const {
+  if (refusal_) return *refusal_;
   std::string who;
   for (std::size_t i = 0; i < addresses_.size(); ++i) {
     if (!who.empty()) who += ", ";
     who += addresses_[i].text + " (" + (reasons_[i].empty() ? "no answer yet" : reasons_[i]) + ")";
   }
-  return {v1::ERROR_CODE_UNAVAILABLE, "No node answers: " + who, "Check that a node runs there and that the address is right"};
+  const bool is_of_api = std::all_of(addresses_.begin(), addresses_.end(), [](const node_address& one) { return one.is_of_api(); });
+  return {
+      v1::ERROR_CODE_UNAVAILABLE, "No node answers: " + who,
+      is_of_api
+          ? "Check that a node serves its API there, that the address is right, and that --ca-file names the authority of its certificate"
+          : "Check that a node runs there and that the address is right"};
 }
 
 void client_state::tell_finished(const v1::FinishedNotice& notice) {
@@ -228,12 +261,13 @@ void client_state::tell_finished(const v1::FinishedNotice& notice) {
   if (handler) handler(notice);
 }
 
-client_shell::behavior_type make_client_shell(client_shell::stateful_pointer<client_state> self, std::vector<client_address> addresses,
-                                              std::shared_ptr<client_shared> shared) {
-  self->state.start(self, std::move(addresses), std::move(shared));
+client_shell::behavior_type make_client_shell(client_shell::stateful_pointer<client_state> self, std::vector<node_address> addresses,
+                                              http_access access, std::shared_ptr<client_shared> shared) {
+  self->state.start(self, std::move(addresses), std::move(access), std::move(shared));
   return {
       [self](const v1::FinishedNotice& notice) { self->state.tell_finished(notice); },
       [self](const client_call_ptr& call) { self->state.take(call); },
+      [](const client_work_ptr& work) { (*work)(); },
       [self](expire_atom) { self->state.tick(); },
   };
 }

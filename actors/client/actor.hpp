@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,14 +28,16 @@ class client_state {
   client_state(const client_state&) = delete;
   client_state& operator=(const client_state&) = delete;
 
-  void start(client_shell::pointer self, std::vector<client_address> addresses, std::shared_ptr<client_shared> shared);
+  void start(client_shell::pointer self, std::vector<node_address> addresses, http_access access, std::shared_ptr<client_shared> shared);
   void take(client_call_ptr call);
   void tick();
   void tell_finished(const v1::FinishedNotice& notice);
 
  private:
   void try_connect();
-  void on_outcome(const connect_outcome& outcome);
+  /// `found`: a node, else the `reason` why not.
+  void on_outcome(std::size_t index, client_link found, const std::string& reason);
+  const std::shared_ptr<http_link>& http_link_to(std::size_t index);
   void on_down(const caf::down_msg& down);
   void on_try_ended(std::uint64_t id, try_end end);
   void send(std::uint64_t id, client_call& call);
@@ -48,11 +51,14 @@ class client_state {
   error unreachable() const;
 
   client_shell::pointer self_ = nullptr;
-  std::vector<client_address> addresses_;
-  std::vector<std::string> reasons_;  // why each address failed the last time; empty: not tried
+  std::vector<node_address> addresses_;
+  http_access access_;
+  std::vector<std::shared_ptr<http_link>> http_links_;  // of each address; null: not needed yet
+  std::vector<std::string> reasons_;                    // why each address failed the last time; empty: not tried
+  std::optional<error> refusal_;                        // of a node that does not know whoever asks, since the last connection
   std::shared_ptr<client_shared> shared_;
   connector_actor connector_;
-  gateway_actor gateway_;
+  client_link link_;
   std::size_t current_ = 0;  // the address of the gateway, or the one to try next
   std::size_t failed_in_row_ = 0;
   bool connecting_ = false;
@@ -64,7 +70,7 @@ class client_state {
   std::uint64_t next_call_ = 1;
 };
 
-client_shell::behavior_type make_client_shell(client_shell::stateful_pointer<client_state> self, std::vector<client_address> addresses,
-                                              std::shared_ptr<client_shared> shared);
+client_shell::behavior_type make_client_shell(client_shell::stateful_pointer<client_state> self, std::vector<node_address> addresses,
+                                              http_access access, std::shared_ptr<client_shared> shared);
 
 }  // namespace fairlead

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "actors/client/http_link.hpp"
 #include "actors/protocol/handles.hpp"
 #include "messages/error.hpp"
 #include "messages/time.hpp"
@@ -16,6 +17,16 @@ namespace fairlead {
 
 class client_call;
 using client_call_ptr = std::shared_ptr<client_call>;
+/// What another thread has the client actor do.
+using client_work_ptr = std::shared_ptr<std::function<void()>>;
+
+/// The way to one node: one of the two.
+struct client_link {
+  gateway_actor gateway;
+  std::shared_ptr<http_link> http;
+
+  explicit operator bool() const { return gateway || http != nullptr; }
+};
 
 /// How one try of a call went.
 enum class try_end {
@@ -29,6 +40,7 @@ enum class try_end {
 }  // namespace fairlead
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::client_call_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::client_work_ptr)
 
 namespace fairlead {
 
@@ -36,6 +48,8 @@ namespace fairlead {
 using client_shell = client_sink::extend<
     // A caller's request.
     caf::reacts_to<client_call_ptr>,
+    // The end of a post over HTTP.
+    caf::reacts_to<client_work_ptr>,
     // Own reminder: look for calls that have timed out or want another try.
     caf::reacts_to<expire_atom>>;
 
@@ -51,7 +65,7 @@ class client_call {
   duration try_limit() const { return try_limit_; }
 
   /// Sends the request once. `ended` is called in the actor's context, at most once.
-  virtual void send(client_shell::pointer self, const gateway_actor& to, duration limit, std::function<void(try_end)> ended) = 0;
+  virtual void send(client_shell::pointer self, const client_link& to, duration limit, std::function<void(try_end)> ended) = 0;
   /// Answers the caller with an error.
   virtual void fail(error why) = 0;
   /// True for the first connection of a client: one round over all addresses without success is its end.
@@ -85,12 +99,18 @@ class request_call final : public client_call, public std::enable_shared_from_th
   /// Answers for which `says_nothing` holds are treated like `unavailable`. Set before the hand-over.
   void repeat_while(std::function<bool(const Reply&)> says_nothing) { says_nothing_ = std::move(says_nothing); }
 
-  void send(client_shell::pointer self, const gateway_actor& to, duration limit, std::function<void(try_end)> ended) override {
+  void send(client_shell::pointer self, const client_link& to, duration limit, std::function<void(try_end)> ended) override {
     // Answers to an earlier try (its timeout comes long after the loss of its node), or after the call's end, are dropped.
     auto current = [self_hold = this->shared_from_this(), mine = try_number] {
       return !self_hold->ended_ && self_hold->try_number == mine ? self_hold.get() : nullptr;
     };
-    self->request(to, limit, request_)
+    if (to.http) {
+      to.http->post(Request::descriptor()->name(), request_.SerializeAsString(), limit, [current, ended](const http_reply& reply) {
+        if (auto* call = current()) ended(call->take(reply));
+      });
+      return;
+    }
+    self->request(to.gateway, limit, request_)
         .then(
             [current, ended](Reply& reply) {
               if (auto* call = current()) ended(call->take(reply));
@@ -107,6 +127,19 @@ class request_call final : public client_call, public std::enable_shared_from_th
   }
 
  private:
+  try_end take(const http_reply& came) {
+    Reply reply;
+    switch (came.how) {
+      case http_reply::kind::message:
+        if (!reply.ParseFromString(came.message)) return try_end::alien;
+        return take(reply);
+      case http_reply::kind::refused: *reply.mutable_error() = came.why.to_proto(); return take(reply);
+      case http_reply::kind::unknown: return try_end::alien;
+      case http_reply::kind::silent: return try_end::silent;
+      default: return try_end::lost;
+    }
+  }
+
   try_end take(Reply& reply) {
     if (reply.error().code() == v1::ERROR_CODE_UNAVAILABLE) {
       last_ = error::from_proto(reply.error());
@@ -135,7 +168,7 @@ class connect_call final : public client_call {
 
   std::future<status> answer() { return promise_.get_future(); }
 
-  void send(client_shell::pointer, const gateway_actor&, duration, std::function<void(try_end)> ended) override {
+  void send(client_shell::pointer, const client_link&, duration, std::function<void(try_end)> ended) override {
     promise_.set_value(nothing{});
     ended(try_end::answered);
   }

@@ -151,15 +151,19 @@ client& client::operator=(client&&) noexcept = default;
 client::~client() = default;
 
 result<client> client::connect(client_options options) {
-  auto addresses = parse_client_addresses(options.nodes);
+  auto addresses = parse_node_addresses(options.nodes);
   if (!addresses) return addresses.failure();
+  // It becomes part of a header.
+  if (!std::all_of(options.token.begin(), options.token.end(), [](char c) { return c > 0x20 && c < 0x7f; }))
+    return invalid("The token has a character that no token has", "Give it as fairlead token create has printed it");
   bool one_round = options.connect_timeout.count() <= 0;
   auto limit = one_round ? duration{std::chrono::seconds{60}} : options.connect_timeout;
 
   auto made = std::make_unique<state>();
   made->options = std::move(options);
   made->system = client_system::acquire();
-  made->shell = made->system->actors().spawn(make_client_shell, std::move(*addresses), made->shared);
+  made->shell = made->system->actors().spawn(make_client_shell, std::move(*addresses),
+                                             http_access{made->options.token, made->options.ca_file}, made->shared);
 
   auto deadline = steady_clock::now() + limit;
   auto call = std::make_shared<connect_call>(deadline, one_round);

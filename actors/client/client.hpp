@@ -22,14 +22,17 @@
 namespace fairlead {
 
 struct client_options {
-  std::vector<std::string> nodes = {"127.0.0.1:7100"};  // host:port of gateways, tried in turn
+  std::vector<std::string> nodes = {"127.0.0.1:7100"};  // tried in turn: host:port, or of an API https://host:port, unix:PATH
   duration request_timeout = std::chrono::seconds{15};  // for one call, including all repetitions
   duration connect_timeout{0};                          // how long `connect` tries the nodes in turn until one answers; zero: one round
+  std::string token = {};                               // of the API; empty: none
+  std::string ca_file = {};                             // PEM; whose certificates an API may have; empty: those that the system trusts
 };
 
 class client {
  public:
-  /// Connects to the first node that answers. Errors: invalid_argument (a malformed address), unavailable (no node answers; names all).
+  /// Connects to the first node that answers. Errors: invalid_argument (a malformed address, or http:// to another machine), unavailable (no node
+  /// answers; names all). Over an API, requests are answered with unauthenticated and forbidden as well.
   static result<client> connect(client_options options);
 
   client(client&&) noexcept;
@@ -53,7 +56,7 @@ class client {
                duration limit = duration{0}, bool with_progress = false);
 
   /// Called from the client's own thread for each FinishedNotice of tasks submitted with `notify`. Set before submitting. The handler must
-  /// return soon and must not call this client: no answer can arrive while the handler runs.
+  /// return soon and must not call this client: no answer can arrive while the handler runs. Over an API no notice comes.
   void on_finished(std::function<void(const v1::FinishedNotice&)> handler);
 
   /// How often a node was found: 1 after `connect`. A larger number means that a connection was lost, and notices with it.

@@ -111,17 +111,6 @@ result<client_address> parse_client_address(const std::string& text) {
   return out;
 }
 
-result<std::vector<client_address>> parse_client_addresses(const std::vector<std::string>& texts) {
-  if (texts.empty()) return bad_address("", "no address was given");
-  std::vector<client_address> out;
-  for (const auto& text : texts) {
-    auto one = parse_client_address(text);
-    if (!one) return one.failure();
-    out.push_back(std::move(*one));
-  }
-  return out;
-}
-
 result<int> connect_tcp(const client_address& where, duration limit) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;

@@ -19,9 +19,6 @@ struct client_address {
 /// Reads `host:port` or `[::1]:port`. Error: invalid_argument, names the text and what was expected.
 result<client_address> parse_client_address(const std::string& text);
 
-/// Reads all of the texts; at least one is needed.
-result<std::vector<client_address>> parse_client_addresses(const std::vector<std::string>& texts);
-
 /// Connects and returns the socket, which the caller owns. The limit does not cover name resolution, which the system's resolver bounds.
 /// The error's sentence is the bare reason: `Connection refused`.
 result<int> connect_tcp(const client_address& where, duration limit);

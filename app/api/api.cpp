@@ -75,6 +75,8 @@ const std::vector<route>& routes() {
       {"POST", "/v1/nodes/{node}/actions", &act_on_node, needs<v1::NodeOperateRequest>},
       {"POST", "/v1/doctor", &call_doctor, needs<v1::DoctorRequest>},
       {"GET", "/v1/audit", &list_audit, needs<v1::AuditListRequest>},
+      // The right depends on the request.
+      {"POST", "/v1/requests/{request}", &take_request},
   };
   return all;
 }
@@ -107,7 +109,7 @@ door::service make_service(std::shared_ptr<const surroundings> in) {
     const auto& route = routes()[match.index];
     const bool in_namespace = is_in_namespace(what.path());
     const auto one = std::make_shared<exchange>(in, std::move(by), std::move(what), std::move(match.parts), to);
-    if (is_noted(route)) one->note_in_audit();
+    if (is_noted(route) && !one->note_in_audit()) return;
     // Before anything is read.
     if (!one->may_begin(in_namespace, route.needed)) return;
     const auto refuse = [&](const door::problem& why) { (*to)(door::to_answer(why, one->what().id)); };
@@ -118,9 +120,6 @@ door::service make_service(std::shared_ptr<const surroundings> in) {
       }
       one->hold({nullptr, [reading](void*) { --*reading; }});
     }
-    if (is_noted(route) && in->audit && !in->audit->is_sound())
-      return refuse(
-          {"disk", "The audit of this node cannot be written.", "Call whoever runs the node: its disk is full or broken.", {}, {}, false});
     const auto begin = [one, handle = route.handle](caf::event_based_actor* self) { one->run_in(self, handle); };
     route.where == runs::in_its_thread ? in->system->spawn<caf::detached>(begin) : in->system->spawn(begin);
   };

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -91,5 +92,13 @@ void show_tree(exchange_ptr x);
 void act_on_node(exchange_ptr x);
 void call_doctor(exchange_ptr x);
 void list_audit(exchange_ptr x);
+void take_request(exchange_ptr x);
+
+// ---- what holds for JSON and for messages ----
+
+/// Takes away what the right `payloads` is about. The JSON has null for each.
+void hide_payloads(v1::TaskRecord& task);
+/// What this client may not submit, although it may submit. `pointer`: of the field at fault.
+std::optional<error> refuse_for(const principal& by, const v1::Submission& item, std::string& pointer);
 
 }  // namespace fairlead::app::api

@@ -13,6 +13,8 @@ namespace fairlead::app::api {
 
 namespace {
 
+constexpr std::size_t most_noted_objects = 1'024;  // bytes of their names
+
 /// Whether If-None-Match names the tag (RFC 9110, 13.1.2).
 bool names_tag(std::string_view list, const std::string& tag) { return list == "*" || list.find(tag) != std::string_view::npos; }
 
@@ -215,8 +217,25 @@ void exchange::answer_with(door::answer what, const std::string& code) {
   noted_.reset();
 }
 
-void exchange::note_action(const std::string& verb, const std::string& reason) {
+void exchange::say_message(std::string bytes, const std::string& code) {
+  door::answer out;
+  out.content_type = "application/x-protobuf";
+  out.body = std::move(bytes);
+  answer_with(std::move(out), code);
+}
+
+bool exchange::note_in_audit() {
+  if (in_->audit && !in_->audit->is_sound()) {
+    refuse({"disk", "The audit of this node cannot be written.", "Call whoever runs the node: its disk is full or broken.", {}, {}, false});
+    return false;
+  }
+  noted_.emplace(audit_entry_of(*in_, by_, what_));
+  return true;
+}
+
+void exchange::note_action(const std::string& verb, const std::string& reason, const std::string& objects) {
   if (!noted_) return;
+  if (!objects.empty()) noted_->path += " " + core::clean_text(objects, most_noted_objects);
   noted_->verb = core::clean_text(verb, 64);
   noted_->reason = core::clean_text(reason, reason_limit);
 }
@@ -243,7 +262,7 @@ void exchange::refuse(door::problem why) {
           "overloaded", "Too many requests that " + by_.name + " may not send.", "Wait a minute. GET /v1/me says what may be sent.", {}, {},
           false};
     } else if (!noted_) {
-      note_in_audit();
+      noted_.emplace(audit_entry_of(*in_, by_, what_));
     }
   }
   answer_with(door::to_answer(why, what_.id), why.code);

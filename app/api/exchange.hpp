@@ -40,6 +40,11 @@ void answer_noted(const surroundings& in, audit_entry what, const std::string& r
 
 /// How long the node may take for one question, beyond what the question itself waits.
 inline constexpr duration answer_limit = std::chrono::seconds{15};
+/// Beyond that: for the expressions of a workflow to be checked, and each shard to take it; for a drain, which moves leads, and a reload, which
+/// starts agents; for the doctor, who looks at every live task.
+inline constexpr duration deploy_time = std::chrono::seconds{30};
+inline constexpr duration operate_time = std::chrono::seconds{30};
+inline constexpr duration doctor_time = std::chrono::seconds{45};
 
 class exchange;
 using exchange_ptr = std::shared_ptr<exchange>;
@@ -87,12 +92,14 @@ class exchange : public std::enable_shared_from_this<exchange> {
   const std::string& who() const { return by_.name; }
   /// False: the request was refused, because whoever sent it lacks the right.
   bool may(right needed);
-  /// The answer is noted in the audit, whatever it is.
-  void note_in_audit() { noted_.emplace(audit_entry_of(*in_, by_, what_)); }
-  /// Of the action that the request asks for.
-  void note_action(const std::string& verb, const std::string& reason);
+  /// The answer is noted in the audit, whatever it is. False: the audit cannot be written, so the request was refused.
+  bool note_in_audit();
+  /// Of the action that the request asks for. `objects`: what it is about, where the path does not say it.
+  void note_action(const std::string& verb, const std::string& reason, const std::string& objects = {});
 
   void say(unsigned status, std::string json, door::headers more = {});
+  /// A protobuf message. `code`: of the refusal that is in it, for the audit; empty: none is.
+  void say_message(std::string bytes, const std::string& code);
   /// One resource with its ETag; 304 if the client has it already. `revision`: what wanted_revision() is compared with.
   void say_resource(std::uint64_t revision, std::string json);
   /// Server-sent events: the answer begins with `first`, and goes on until end_stream.

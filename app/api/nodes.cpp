@@ -14,10 +14,6 @@ namespace fairlead::app::api {
 
 namespace {
 
-/// The doctor looks at every live task; a drain moves leads, and a reload starts agents.
-constexpr duration doctor_time = std::chrono::seconds{45};
-constexpr duration operate_time = std::chrono::seconds{30};
-
 struct node_verb {
   const char* word;
   v1::NodeVerb verb;

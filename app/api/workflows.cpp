@@ -11,9 +11,6 @@ namespace fairlead::app::api {
 
 namespace {
 
-/// For the expressions of a workflow to be checked, and each shard to take it.
-constexpr duration deploy_time = std::chrono::seconds{30};
-
 /// The body is one workflow file. Expressions and agents are checked by the node, before any shard takes the definition.
 void deploy(const exchange_ptr& x, bool check_only) {
   if (x->refuse_rest()) return;

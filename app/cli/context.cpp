@@ -7,10 +7,13 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "actors/agents/secrets/file.hpp"
+#include "actors/client/node_address.hpp"
 #include "app/cli/screen/screen.hpp"
 #include "app/cli/words.hpp"
 #include "app/json/writer.hpp"
@@ -67,14 +70,23 @@ void add_client_options(CLI::App& command, cli_context& context, const std::stri
   const auto take = [&context, &command](const std::string& nodes) {
     if (command.parsed()) context.nodes = nodes;
   };
-  auto* node = command
-                   .add_option_function<std::string>(
-                       "--node", take, "Nodes to ask, HOST:PORT[,HOST:PORT...]; when a node cannot be reached, the next one is asked")
-                   ->type_name("ADDRESSES")
-                   ->default_str(context.nodes);
+  auto* node =
+      command
+          .add_option_function<std::string>(
+              "--node", take,
+              "Nodes to ask, HOST:PORT[,HOST:PORT...]; when a node cannot be reached, the next one is asked. From another machine: "
+              "https://HOST:PORT of an API; on this one also unix:PATH")
+          ->type_name("ADDRESSES")
+          ->default_str(context.nodes);
   // In a console the default is the console's --node. FAIRLEAD_NODE was read when the console
   // started.
   if (!context.keeper) node->envname("FAIRLEAD_NODE");
+  command.add_option("--token-file", context.token_file, "File with the token of the API (default: the token in FAIRLEAD_TOKEN)")
+      ->type_name("FILE");
+  command
+      .add_option("--ca-file", context.ca_file,
+                  "File with the authority of the API's certificate, PEM (default: FAIRLEAD_CA_FILE, else those that this machine trusts)")
+      ->type_name("FILE");
   command.add_option("--timeout", context.timeout, timeout_help)->type_name("DURATION");
   add_json_option(command, context);
   add_screen_options(command);
@@ -115,17 +127,46 @@ std::vector<std::string> split_nodes(const std::string& text) {
   }
 }
 
+bool asks_an_api(const std::vector<std::string>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(), [](const std::string& node) {
+    const auto address = parse_node_address(node);
+    return !address || address->is_of_api();
+  });
+}
+
 namespace {
 
-client_options options_of(const cli_context& context, duration request_timeout, duration connect_timeout) {
+std::string from_environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+result<client_options> options_of(const cli_context& context, duration request_timeout, duration connect_timeout) {
   client_options out;
   out.nodes = split_nodes(context.nodes);
   out.request_timeout = request_timeout;
   out.connect_timeout = connect_timeout;
+  if (!asks_an_api(out.nodes)) {
+    // Those of a console are for other commands of it, too.
+    if (context.keeper || (context.token_file.empty() && context.ca_file.empty())) return out;
+    return invalid("--token-file and --ca-file are for the API of a node, and --node names none",
+                   "Give its address as https://HOST:PORT or unix:PATH");
+  }
+  out.ca_file = context.ca_file.empty() ? from_environment("FAIRLEAD_CA_FILE") : context.ca_file;
+  out.token = from_environment("FAIRLEAD_TOKEN");
+  if (context.token_file.empty()) return out;
+  agents::secret_file_mark mark;
+  auto token = agents::read_secret_file(context.token_file, mark);
+  if (!token) {
+    auto why = token.failure();
+    why.sentence = "--token-file: " + why.sentence;
+    return why;
+  }
+  out.token = std::move(*token);
   return out;
 }
-
-}  // namespace
 
 connected_client connect(const cli_context& context, duration request_timeout) {
   auto timeout = timeout_of(context);
@@ -134,8 +175,9 @@ connected_client connect(const cli_context& context, duration request_timeout) {
 }
 
 connected_client connect_with(const cli_context& context, duration request_timeout, duration connect_timeout) {
-  if (context.keeper) return context.keeper->get(options_of(context, request_timeout, connect_timeout));
-  return connect_alone(context, request_timeout, connect_timeout);
+  if (!context.keeper) return connect_alone(context, request_timeout, connect_timeout);
+  const auto options = options_of(context, request_timeout, connect_timeout);
+  return options ? context.keeper->get(*options) : connected_client{options.failure()};
 }
 
 connected_client connect_to_wait(const cli_context& context, duration longest) {
@@ -145,8 +187,11 @@ connected_client connect_to_wait(const cli_context& context, duration longest) {
 }
 
 connected_client connect_alone(const cli_context& context, duration request_timeout, duration connect_timeout) {
-  auto connected = client::connect(options_of(context, request_timeout, connect_timeout));
-  if (!connected && connected.failure().code == v1::ERROR_CODE_UNAVAILABLE) {
+  auto options = options_of(context, request_timeout, connect_timeout);
+  if (!options) return options.failure();
+  const bool over_api = asks_an_api(options->nodes);
+  auto connected = client::connect(std::move(*options));
+  if (!connected && connected.failure().code == v1::ERROR_CODE_UNAVAILABLE && !over_api) {
     auto why = connected.failure();
     why.remedy = "Start one with 'fairlead node --config FILE', or name another with --node HOST:PORT or FAIRLEAD_NODE";
     return why;

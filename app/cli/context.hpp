@@ -45,7 +45,8 @@ class client_keeper {
 
 struct cli_context {
   std::string nodes = "127.0.0.1:7100";
-  std::string timeout;  // as typed; empty: the command's default
+  std::string token_file, ca_file;  // as typed: for nodes that are asked over their API
+  std::string timeout;              // as typed; empty: the command's default
   bool json = false;
   bool yaml = false;      // the JSON is printed as YAML
   std::string unprinted;  // JSON of a line that has not ended, while it is printed as YAML
@@ -72,12 +73,17 @@ std::string only(const Items& items, Word word) {
 }
 /// `-w`, `--utc` and `--local`: how text is shown.
 void add_screen_options(CLI::App& command);
-/// Adds `--node`, `--timeout`, `--json` and the screen options. `timeout_help` is the help text of `--timeout`.
+/// Adds `--node`, `--token-file`, `--ca-file`, `--timeout`, `--json` and the screen options. `timeout_help` is the help text of `--timeout`.
 void add_client_options(CLI::App& command, cli_context& context,
                         const std::string& timeout_help = "How long to wait for the answer (default 15s)");
 
 /// The value of `--timeout`; nullopt if absent. Error: invalid_argument.
 result<std::optional<duration>> timeout_of(const cli_context& context);
+
+/// Whether one of these addresses of nodes is that of an API, or is none at all.
+bool asks_an_api(const std::vector<std::string>& nodes);
+/// Of a client of these nodes, with the token of `--token-file` or FAIRLEAD_TOKEN if one of them is asked over its API. Errors: invalid_argument.
+result<client_options> options_of(const cli_context& context, duration request_timeout, duration connect_timeout);
 
 /// Connects to the first node of `--node` that answers. With `--timeout` it retries for that long;
 /// without, it tries each node once. `request_timeout` applies when `--timeout` is absent.

@@ -162,10 +162,7 @@ int console::lines() {
 /// Asks the node for its name. An unreachable node is an error at once, because a prompt without a
 /// node is useless.
 void console::greet() {
-  cli_context context;
-  context.nodes = settings_.nodes;
-  context.timeout = settings_.timeout;
-  auto connected = connect(context);
+  auto connected = connect(context_of(settings_));
   if (!connected) return note(fail(connected.failure()));
   const auto status = connected->status_of_node({});
   if (!status) return note(fail(status.failure()));
@@ -219,7 +216,7 @@ void add_console_command(CLI::App& app, cli_context& context) {
       context.code = fail(timeout.failure());
       return;
     }
-    console mine{{context.nodes, context.timeout, context.json}};
+    console mine{{context.nodes, context.timeout, context.json, context.token_file, context.ca_file}};
     if (*commands)
       context.code = mine.text(**commands);
     else if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)

@@ -17,6 +17,7 @@ connected_client console_link::get(const client_options& asked) {
   if (longest_.count() > 0) options.request_timeout = std::min(options.request_timeout, longest_);
   auto key = std::to_string(options.request_timeout.count());
   for (const auto& node : options.nodes) key += " " + node;
+  key += " " + options.ca_file + " " + options.token;
   const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const kept& one) { return one.key == key; });
   if (found != kept_.end()) {
     std::rotate(kept_.begin(), found, found + 1);
@@ -25,7 +26,7 @@ connected_client console_link::get(const client_options& asked) {
   auto connected = client::connect(std::move(options));
   if (!connected) {
     auto why = connected.failure();
-    if (why.code == v1::ERROR_CODE_UNAVAILABLE)
+    if (why.code == v1::ERROR_CODE_UNAVAILABLE && !asks_an_api(asked.nodes))
       why.remedy = "Start a node with 'fairlead node --config FILE', or leave the console and give another node with --node";
     return why;
   }

@@ -40,11 +40,9 @@ std::vector<std::string> console_names::names(name_kind kind, const std::string&
 client* console_names::reach() {
   if (steady_clock::now() >= deadline_) return nullptr;
   if (!to_) {
-    client_options options;
-    options.nodes = nodes_;
-    options.request_timeout = patience / 2;
-    options.connect_timeout = patience / 2;
-    auto connected = client::connect(std::move(options));
+    auto options = options_of(of_, patience / 2, patience / 2);
+    if (!options) return nullptr;
+    auto connected = client::connect(std::move(*options));
     if (!connected) return nullptr;
     to_ = std::make_unique<client>(std::move(*connected));
   }

@@ -19,7 +19,8 @@ class console_names final : public name_source {
   /// Time limit for all requests of one completion.
   static constexpr std::chrono::milliseconds patience{250};
 
-  explicit console_names(std::vector<std::string> nodes) : nodes_(std::move(nodes)) {}
+  /// `of`: how commands reach the nodes.
+  explicit console_names(cli_context of) : of_(std::move(of)) {}
 
   std::vector<std::string> names(name_kind kind, const std::string& of) override;
   /// Begins a completion with a new time limit.
@@ -37,7 +38,7 @@ class console_names final : public name_source {
   bool fetch_registry();
   client* reach();
 
-  std::vector<std::string> nodes_;
+  cli_context of_;
   std::unique_ptr<client> to_;
   std::map<std::pair<name_kind, std::string>, known> known_;
   moment deadline_{};

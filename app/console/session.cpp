@@ -11,14 +11,21 @@ constexpr std::chrono::seconds longest_look{3};
 
 }  // namespace
 
+cli_context context_of(const console_settings& settings) {
+  cli_context out;
+  out.nodes = settings.nodes;
+  out.token_file = settings.token_file;
+  out.ca_file = settings.ca_file;
+  out.timeout = settings.timeout;
+  out.json = settings.json;
+  return out;
+}
+
 console_session::console_session(console_settings settings, std::function<bool()> stop)
-    : settings_(std::move(settings)), stop_(std::move(stop)), names_(split_nodes(settings_.nodes)) {}
+    : settings_(std::move(settings)), stop_(std::move(stop)), names_(context_of(settings_)) {}
 
 cli_context console_session::context() const {
-  cli_context out;
-  out.nodes = settings_.nodes;
-  out.timeout = settings_.timeout;
-  out.json = settings_.json;
+  auto out = context_of(settings_);
   out.keeper = link_;
   out.stop = stop_;
   return out;

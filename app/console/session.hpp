@@ -17,7 +17,11 @@ struct console_settings {
   std::string nodes;
   std::string timeout;  // default for commands without --timeout; empty: the command's own default
   bool json = false;
+  std::string token_file = {}, ca_file = {};
 };
+
+/// What its commands begin with.
+cli_context context_of(const console_settings& settings);
 
 struct console_outcome {
   int code = exit_ok;

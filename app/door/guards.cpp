@@ -12,6 +12,8 @@ namespace {
 
 using agents::lower_case;
 
+/// No other path takes protobuf messages.
+constexpr std::string_view paths_of_protobuf = "/v1/requests/";
 constexpr const char* write_json = "Send JSON with Content-Type: application/json, or YAML with application/yaml where a path takes it.";
 
 std::string_view trimmed(std::string_view text) {
@@ -117,7 +119,8 @@ std::optional<problem> refuse_media(const request_head& head) {
   if (announced_bytes(head) == std::size_t{0}) return std::nullopt;
   const auto type = find_header(head, "Content-Type");
   if (!type) return problem{"unsupported_media_type", "The body has no Content-Type.", write_json, {}, {}, false};
-  if (!is_json(media_of(*type)) && !is_yaml(*type))
+  const auto is_message = is_protobuf(*type) && path_of(head).starts_with(paths_of_protobuf);
+  if (!is_json(media_of(*type)) && !is_yaml(*type) && !is_message)
     return problem{"unsupported_media_type", "The body has the Content-Type " + std::string{*type} + ".", write_json, {}, {}, false};
   return std::nullopt;
 }
@@ -151,6 +154,7 @@ std::optional<problem> guard::refuse(const request_head& head) const {
 }
 
 bool is_yaml(std::string_view content_type) { return media_of(content_type) == "application/yaml"; }
+bool is_protobuf(std::string_view content_type) { return media_of(content_type) == "application/x-protobuf"; }
 
 std::optional<std::size_t> announced_bytes(const request_head& head) {
   if (find_header(head, "Transfer-Encoding")) return std::nullopt;

@@ -37,6 +37,8 @@ std::optional<std::size_t> announced_bytes(const request_head& head);
 
 /// Of a header Content-Type: YAML (RFC 9512).
 bool is_yaml(std::string_view content_type);
+/// Of a header Content-Type: a protobuf message.
+bool is_protobuf(std::string_view content_type);
 
 /// Whether it only looks (RFC 9110, 9.2.1).
 bool is_safe(std::string_view method);

@@ -17,7 +17,7 @@ std::optional<std::string_view> authority_of(const request_head& head) {
   return target.substr(scheme.size(), target.find_first_of("/?", scheme.size()) - scheme.size());
 }
 
-std::string_view request::path() const {
+std::string_view path_of(const request_head& head) {
   auto path = std::string_view{head.target}.substr(0, head.target.find('?'));
   if (const auto authority = authority_of(head))
     path.remove_prefix(static_cast<std::size_t>(authority->data() + authority->size() - head.target.data()));

@@ -21,6 +21,8 @@ struct request_head {
   headers fields;       // as they came, in their order; a name may come more than once
 };
 
+/// Without the query.
+std::string_view path_of(const request_head& head);
 /// Of a target like `http://127.0.0.1:7190/v1/tasks`; nullopt: it names none.
 std::optional<std::string_view> authority_of(const request_head& head);
 
@@ -44,7 +46,7 @@ struct request {
   std::string id;  // of X-Request-Id, or made here
   peer from{};
 
-  std::string_view path() const;
+  std::string_view path() const { return path_of(head); }
   /// Without `?`; empty: there is none.
   std::string_view query() const {
     const auto mark = head.target.find('?');

@@ -22,6 +22,8 @@ constexpr exit_code exit_code_of(error_code code) {
     case v1::ERROR_CODE_OK: return exit_ok;
     case v1::ERROR_CODE_INVALID_ARGUMENT:
     case v1::ERROR_CODE_EXPRESSION: return exit_usage;
+    case v1::ERROR_CODE_UNAUTHENTICATED:
+    case v1::ERROR_CODE_FORBIDDEN:
     case v1::ERROR_CODE_WRONG_STATE: return exit_failed;
     case v1::ERROR_CODE_NOT_FOUND: return exit_not_found;
     case v1::ERROR_CODE_CHANGED:

@@ -11,6 +11,8 @@ NAMES = {
     "workflow": ["brittle", "order"], "agent": ["inventory", "payment", "shipping"], "call": ["reserve", "charge", "dispatch"],
     "job": ["nightly", "j-1", "j/2"], "task": ["t-1"], "time_zone": ["UTC", "Europe/Berlin", "Nowhere"], "numbers": list(range(1, 30)),
     "schedule": ["* * * * *", "? 3 * * *", "@every 90m", "0 0 30 2 *", "*/7 * * * * *"], "label": ["a:b", "kind:x", "a", ":", ""],
+    "request": ["TaskListRequest", "TaskShowRequest", "StatesRequest", "SubmitRequest", "WatchRequest", "OperateRequest", "JobApplyRequest",
+                "JobShowRequest", "AlertAckRequest", "StatusRequest", "InspectRequest", "RepliesRequest", "DeployRequest", "Nothing"],
     "tasks": [{"workflow": "brittle", "id": "t-7"}, {"workflow": "nothing", "id": "t-8"}, {"id": "t-9"}, 7],
     "wait": ["0s", "5ms", "20ms", "31s", "-1s", "1d", "soon"], "cursor": ["abc", "0123456789abcdef.7"],
     "wait_ms": [0, 5, 20, 30_001, -1], "client": ["shop", "f/1"], "day": ["2026-11-24", "1970-01-01", "2026-02-30", "9999-12-31", "today"],
@@ -34,6 +36,13 @@ MOMENTS = ["2026-11-24T09:00:00Z", "2027-01-01T00:00:00.250Z", "2026-11-24T09:00
 DURATIONS = ["1ms", "250ms", "5s", "1m30s", "2h", "7d", "1.5s", "0s", "3660d", "100000d"]
 # The HTTP library itself refuses what is much larger, without a problem document.
 MOST_QUERY = 50_000
+
+
+def varint(number):
+    out = b""
+    while number > 127:
+        out, number = out + bytes([number & 127 | 128]), number >> 7
+    return out + bytes([number])
 
 
 class dice:
@@ -144,6 +153,16 @@ class dice:
         if self.rng.random() < 0.02:
             text += self.rng.choice(["&&", "&=", "%", "&a=%ff", "?", "&page_size"])
         return "?" + text[:MOST_QUERY] if text else ""
+
+    def message(self):
+        """The bytes of a protobuf message, or nearly: some fields with low numbers, each a number or a text."""
+        rng, out = self.rng, b""
+        for _ in range(rng.choice([0, 1, 1, 2, 5])):
+            field = rng.choice([1, 1, 2, 3, 4, 7, 15, 200])
+            text = rng.choice([b"t-1", b"nightly", b"\n\x03t-1", b"\x08\x01", b"\xff\xfe", b"", b"a" * 100, rng.randbytes(rng.randrange(40))])
+            number = rng.choice([0, 1, 7, 127])
+            out += varint(field << 3 | 2) + varint(len(text)) + text if rng.random() < 0.7 else varint(field << 3) + varint(number)
+        return out[:rng.randrange(len(out) + 1)] if rng.random() < 0.1 else out + (rng.randbytes(9) if rng.random() < 0.1 else b"")
 
     def body_of(self, schema):
         """(JSON or None, bytes)"""

@@ -87,7 +87,9 @@ class fuzzer(dice):
         for one in operation["parameters"]:
             if one["in"] == "header" and rng.random() < 0.3:
                 headers[one["name"]] = rng.choice(ODD_HEADERS[one["name"]])
-        if "requestBody" in operation:
+        if "application/x-protobuf" in operation.get("requestBody", {}).get("content", {}):
+            body, headers["Content-Type"] = self.message(), "application/x-protobuf"
+        elif "requestBody" in operation:
             known, body = self.body_of(operation["requestBody"]["content"]["application/json"]["schema"])
             headers["Content-Type"] = "application/json"
             if "application/yaml" in operation["requestBody"]["content"] and rng.random() < 0.3:
@@ -130,6 +132,8 @@ class fuzzer(dice):
         expect(answer.status not in (500, 504, 507), f"it was answered with {answer.status}: {text[:500]}")
         if answer.status == 200 and found.get("Content-Type", "").startswith("text/event-stream"):
             return self.checker.judge(method, target, 200, found, None)
+        if found.get("Content-Type") == "application/x-protobuf":
+            return self.checker.judge(method, target, answer.status, found, None)
         try:
             said = json.loads(text) if text else None
         except ValueError:

@@ -142,7 +142,7 @@ class checker:
             expect(body is None, f"{what} has a body, and the OpenAPI document knows of none: {str(body)[:500]}")
             return
         media, said = next(iter(content.items()))
-        if media == "text/event-stream":
+        if media in ("text/event-stream", "application/x-protobuf"):
             return
         found = self.document.faults_of(said["schema"], body)
         expect(not found, f"{what} is not as the OpenAPI document says: {found[:5]}")

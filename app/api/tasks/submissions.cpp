@@ -52,22 +52,6 @@ bool is_id_of_launch(const std::string& id) {
   return at != std::string::npos && parse_utc(id.substr(at + 1), unix_ms);
 }
 
-/// What this client may not submit, although it may submit. `pointer`: of the field at fault.
-std::optional<error> refuse_for(const principal& by, const v1::Submission& item, std::string& pointer) {
-  if (is_id_of_launch(item.id())) {
-    pointer = "/id";
-    return invalid("The id " + item.id() + " has the form of a launch of a job.", "Choose an id that does not end with @ and a moment.");
-  }
-  if (bulk::is_operation(item.id())) {
-    pointer = "/id";
-    return invalid("The id " + item.id() + " is one of the node's own operations.", "Choose another id, or use POST /v1/tasks:act.");
-  }
-  if (item.reply().webhook().empty() || by.has(right::webhooks)) return std::nullopt;
-  pointer = "/reply/webhook";
-  return invalid(by.name + " may not have status events sent to a URL: the right webhooks is missing.",
-                 "Ask for a token with the role webhooks, or fetch the events: fairlead replies.");
-}
-
 /// For a client that knows only its own tasks, an id that another has used is taken, whatever its task is.
 void conceal_others(const exchange_ptr& x, v1::SubmitReply reply, std::function<void(v1::SubmitReply&)> then) {
   const auto was_there = [](const v1::SubmitResult& one) {
@@ -135,6 +119,21 @@ std::optional<v1::Submission> read_submission(exchange& x) {
 }
 
 }  // namespace
+
+std::optional<error> refuse_for(const principal& by, const v1::Submission& item, std::string& pointer) {
+  if (is_id_of_launch(item.id())) {
+    pointer = "/id";
+    return invalid("The id " + item.id() + " has the form of a launch of a job.", "Choose an id that does not end with @ and a moment.");
+  }
+  if (bulk::is_operation(item.id())) {
+    pointer = "/id";
+    return invalid("The id " + item.id() + " is one of the node's own operations.", "Choose another id, or use POST /v1/tasks:act.");
+  }
+  if (item.reply().webhook().empty() || by.has(right::webhooks)) return std::nullopt;
+  pointer = "/reply/webhook";
+  return invalid(by.name + " may not have status events sent to a URL: the right webhooks is missing.",
+                 "Ask for a token with the role webhooks, or fetch the events: fairlead replies.");
+}
 
 void put_task(exchange_ptr x) {
   auto item = read_submission(*x);

@@ -72,18 +72,6 @@ void say_tasks(exchange& to, const page_asked& page, const v1::TaskListReply& re
   to.say(200, out.text());
 }
 
-/// What the right `payloads` is about. The JSON has null for each.
-void hide_payloads(v1::TaskRecord& task) {
-  task.clear_input();
-  for (auto& step : *task.mutable_steps()) {
-    step.clear_input();
-    step.clear_output();
-    step.clear_undo_input();
-    if (step.has_progress()) step.mutable_progress()->clear_checkpoint();
-    step.clear_log();
-  }
-}
-
 void say_task(const exchange_ptr& x, v1::TaskShowReply reply, const known_agents& agents) {
   if (!x->by().sees_payloads()) hide_payloads(*reply.mutable_task());
   x->say_resource(reply.task().history_size(), task_show_json(reply, agents));
@@ -121,6 +109,17 @@ const v1::StepRecord* step_of(const v1::TaskRecord& task, const std::string& pat
 }
 
 }  // namespace
+
+void hide_payloads(v1::TaskRecord& task) {
+  task.clear_input();
+  for (auto& step : *task.mutable_steps()) {
+    step.clear_input();
+    step.clear_output();
+    step.clear_undo_input();
+    if (step.has_progress()) step.mutable_progress()->clear_checkpoint();
+    step.clear_log();
+  }
+}
 
 void list_tasks(exchange_ptr x) {
   const page_asked page{*x};

@@ -32,6 +32,23 @@ TEST_F(guard_test, takes_a_request_that_looks_and_one_that_changes_something) {
   EXPECT_EQ(refused(), "");
 }
 
+TEST_F(guard_test, a_protobuf_message_is_taken_where_the_command_line_sends_its_requests) {
+  post();
+  head.fields[1].second = "application/x-protobuf";
+  EXPECT_EQ(refused(), "unsupported_media_type");
+  for (const auto* const path :
+       {"/v1/requests/StatusRequest", "/v1/requests/StatusRequest?a=1", "http://127.0.0.1/v1/requests/StatusRequest"}) {
+    head.target = path;
+    EXPECT_EQ(refused(), "") << path;
+  }
+  for (const auto* const path : {"/v1/requests", "/v1/tasks?/v1/requests/", "/v1/tasks/v1/requests/a"}) {
+    head.target = path;
+    EXPECT_EQ(refused(), "unsupported_media_type") << path;
+  }
+  head.target = "/v1/requests/StatusRequest";
+  EXPECT_EQ(refused_with("Origin", "https://evil.example"), "cross_origin");
+}
+
 TEST_F(guard_test, a_body_that_can_be_read_in_two_ways_ends_the_connection) {
   post();
   EXPECT_EQ(refused_with("transfer-encoding", "chunked"), "bad_request");

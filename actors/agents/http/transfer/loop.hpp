@@ -32,6 +32,7 @@ struct http_limits {
   std::string proxy = {};
   std::string no_proxy = {};  // hosts, separated by commas
   http_tls tls = {};
+  std::string unix_socket = {};  // path of the socket that all requests go to, whatever host they name
 };
 
 struct http_job {

@@ -80,6 +80,8 @@ curl_easy_handle http_transfer::new_handle(const http_limits& limits) {
       set(e, CURLOPT_BUFFERSIZE, read_buffer_bytes) && set(e, CURLOPT_UPLOAD_BUFFERSIZE, write_buffer_bytes) &&
       set(e, CURLOPT_HEADERFUNCTION, &http_transfer::on_header) && set(e, CURLOPT_WRITEFUNCTION, &http_transfer::on_body) &&
       set(e, CURLOPT_PREREQFUNCTION, &http_transfer::on_sending) && set(e, CURLOPT_SOCKOPTFUNCTION, &http_transfer::on_new_socket) &&
+      // Connections of a socket cannot be told apart by their ends (sockets.hpp), so none is used again.
+      (limits.unix_socket.empty() || (set(e, CURLOPT_UNIX_SOCKET_PATH, limits.unix_socket.c_str()) && set(e, CURLOPT_FORBID_REUSE, 1L))) &&
       (!limits.compression || set(e, CURLOPT_ACCEPT_ENCODING, encodings())) && set_tls(e, limits.tls);
   if (!good) out.reset();
   return out;
