@@ -335,7 +335,7 @@ int run_cron(const choices& chosen) {
 int main(int argc, char** argv) {
   if (argc >= 2 && std::string{argv[1]} == "expression-worker") return fairlead::app::run_expression_worker();
   if (argc == 3 && std::string{argv[1]} == "agent-node") return run_agent_node(argv[2]);
-  if (argc == 4 && std::string{argv[1]} == "bare-http") return run_bare_http(std::stoi(argv[2]), std::stoul(argv[3]));
+  if (argc == 3 && std::string{argv[1]} == "bare-http") return run_bare_http(std::stoi(argv[2]));
   CLI::App app{"Measures the order workload and its floor."};
   choices chosen;
   app.add_flag("--json", chosen.json, "print one JSON object");

@@ -229,12 +229,18 @@ api_result run_api(const std::string& directory, double scale) {
   measured_node open{directory + "/open", true}, closed{directory + "/closed", false};
   made_tasks tasks;
   const auto ids = ended_tasks(open.native());
-  const auto bytes = ask(open.api_port(), request_text("GET", "/v1/tasks/" + ids.front())).size();
   const auto bare_port = free_port();
-  const child_process bare{{"/proc/self/exe", "bare-http", std::to_string(bare_port), std::to_string(bytes)}};
+  const child_process bare{{"/proc/self/exe", "bare-http", std::to_string(bare_port)}};
   std::this_thread::sleep_for(seconds{1});
   std::size_t turn = 0;
-  const auto read = [&] { return request_text("GET", "/v1/tasks/" + ids[turn++ % ids.size()]); };
+  const auto next_id = [&]() -> const std::string& { return ids[turn++ % ids.size()]; };
+  const auto show = [&] { return request_text("GET", "/v1/tasks/" + next_id()); };
+  const auto state = [&] { return request_text("POST", "/v1/tasks:states", R"({"ids":[")" + next_id() + "\"]}"); };
+  // The same requests but for the target, which says how long the answer is.
+  const auto bare_show = [target = "/" + std::to_string(ask(open.api_port(), show()).size())] { return request_text("GET", target); };
+  const auto bare_state = [target = "/" + std::to_string(ask(open.api_port(), state()).size()), &next_id] {
+    return request_text("POST", target, R"({"ids":[")" + next_id() + "\"]}");
+  };
   api_result out;
   out.in_flight = connections;
   for (int round = 0; round <= rounds; ++round) {
@@ -242,8 +248,10 @@ api_result run_api(const std::string& directory, double scale) {
     const auto keep = [round](std::vector<double>& in, double value) {
       if (round > 0) in.push_back(value);
     };
-    keep(out.bare_reads_per_s, requests_per_s(bare_port, connections, scaled(50'000), read));
-    keep(out.reads_per_s, requests_per_s(open.api_port(), connections, scaled(50'000), read));
+    keep(out.bare_shows_per_s, requests_per_s(bare_port, connections, scaled(50'000), bare_show));
+    keep(out.shows_per_s, requests_per_s(open.api_port(), connections, scaled(50'000), show));
+    keep(out.bare_states_per_s, requests_per_s(bare_port, connections, scaled(50'000), bare_state));
+    keep(out.states_per_s, requests_per_s(open.api_port(), connections, scaled(50'000), state));
     keep(out.native_per_s, native_submissions_per_s(open.native(), tasks, scaled(10'000), connections, 1));
     keep(out.door_per_s, requests_per_s(open.api_port(), connections, scaled(10'000), [&] { return tasks.put(); }));
     keep(out.closed_per_s, native_submissions_per_s(closed.native(), tasks, scaled(10'000), connections, 1));
@@ -257,7 +265,8 @@ api_result run_api(const std::string& directory, double scale) {
 
 std::string api_to_text(const api_result& of) {
   return format("%u in flight, medians of %d rounds in turns\n", of.in_flight, rounds) +
-         line_of("reads of a task", of.reads_per_s, "a bare handler", of.bare_reads_per_s, "0.5") +
+         line_of("tasks shown", of.shows_per_s, "a bare handler", of.bare_shows_per_s, "0.5") +
+         line_of("states read", of.states_per_s, "a bare handler", of.bare_states_per_s, "0.5") +
          line_of("single submissions", of.door_per_s, "the native client", of.native_per_s, "0.25") +
          line_of("tasks in batches of 1,000", of.door_batched_per_s, "the native client", of.native_batched_per_s, "0.6") +
          line_of("native client, API open and unused", of.native_per_s, "no API", of.closed_per_s, "0.97") +

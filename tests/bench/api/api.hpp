@@ -11,7 +11,8 @@ namespace fairlead::bench {
 /// Rounds in turns; the ratios are those of each round.
 struct api_result {
   std::uint32_t in_flight = 0;
-  std::vector<double> bare_reads_per_s, reads_per_s;             // a task's state, and as many bytes by a bare handler
+  std::vector<double> bare_shows_per_s, shows_per_s;             // GET of a task, and as many bytes by a bare handler
+  std::vector<double> bare_states_per_s, states_per_s;           // its state alone
   std::vector<double> native_per_s, door_per_s;                  // single submissions, by the native client and over HTTP
   std::vector<double> closed_per_s;                              // by the native client, to a node without the API
   std::vector<double> native_batched_per_s, door_batched_per_s;  // tasks, in batches of 1,000
@@ -25,7 +26,7 @@ struct api_result {
 api_result run_api(const std::string& directory, double scale);
 std::string api_to_text(const api_result& of);
 
-/// `fairlead_bench bare-http PORT BYTES`: answers every request with so many bytes, and with as many headers as the API; ends with its parent.
-int run_bare_http(int port, std::size_t bytes);
+/// `fairlead_bench bare-http PORT`: answers a request for /N with N bytes, and with as many headers as the API; ends with its parent.
+int run_bare_http(int port);
 
 }  // namespace fairlead::bench

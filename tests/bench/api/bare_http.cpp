@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "tests/bench/api/api.hpp"
@@ -13,7 +14,7 @@ namespace fairlead::bench {
 
 namespace {
 
-MHD_Result answer_bare(void* body, MHD_Connection* at, const char*, const char*, const char*, const char*, std::size_t* size,
+MHD_Result answer_bare(void*, MHD_Connection* at, const char* target, const char*, const char*, const char*, std::size_t* size,
                        void** context) {
   static int seen = 0;
   // The first call brings the head alone, as a handler of the API sees it.
@@ -25,8 +26,9 @@ MHD_Result answer_bare(void* body, MHD_Connection* at, const char*, const char*,
     *size = 0;
     return MHD_YES;
   }
-  auto& text = *static_cast<std::string*>(body);
-  auto* const response = MHD_create_response_from_buffer(text.size(), text.data(), MHD_RESPMEM_MUST_COPY);
+  const std::string body(std::strtoul(target + 1, nullptr, 10), 'x');
+  // The library takes what it copies for constant.
+  auto* const response = MHD_create_response_from_buffer(body.size(), const_cast<char*>(body.data()), MHD_RESPMEM_MUST_COPY);
   MHD_add_response_header(response, "Content-Type", "application/json; charset=utf-8");
   MHD_add_response_header(response, "Cache-Control", "no-store");
   MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
@@ -40,13 +42,12 @@ MHD_Result answer_bare(void* body, MHD_Connection* at, const char*, const char*,
 
 }  // namespace
 
-int run_bare_http(int port, std::size_t bytes) {
-  std::string body(bytes, 'x');
+int run_bare_http(int port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(static_cast<std::uint16_t>(port));
-  const auto* const daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_INTERNAL_POLLING_THREAD, 0, nullptr, nullptr, &answer_bare, &body,
+  const auto* const daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_INTERNAL_POLLING_THREAD, 0, nullptr, nullptr, &answer_bare, nullptr,
                                               MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_END);
   if (daemon == nullptr) {
     std::fprintf(stderr, "bench: the bare handler cannot listen on port %d\n", port);
