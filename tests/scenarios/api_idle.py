@@ -82,7 +82,8 @@ def share_of(pid):
 
 def look_at(kind, count, connect, node, rng):
     pid = node.process.pid
-    files, before, alone = open_files(pid), rss_anon(pid), share_of(pid)
+    alone = share_of(pid)
+    files, before = open_files(pid), rss_anon(pid)
     all_of_them = crowd(connect)
     began = time.monotonic()
     all_of_them.grow(count)
@@ -91,7 +92,7 @@ def look_at(kind, count, connect, node, rng):
         # None of them is to be closed while the node is looked at.
         if time.monotonic() - all_of_them.asked[number] > STAYS - 2 * LOOKS_FOR:
             all_of_them.ask(number)
-    expect(open_files(pid) >= files + count, f"{open_files(pid) - files} of {count} connections are open")
+    expect(open_files(pid) >= files + count - 5, f"{open_files(pid) - files} of {count} connections are open")
     share = share_of(pid)
     each = (rss_anon(pid) - before) / count
     for number in rng.sample(range(count), 200):

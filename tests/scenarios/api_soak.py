@@ -48,6 +48,10 @@ def threads(pid):
     return len(list(pathlib.Path(f"/proc/{pid}/task").iterdir()))
 
 
+def names_of_threads(pid):
+    return sorted(one.read_text().strip() for one in pathlib.Path(f"/proc/{pid}/task").glob("*/comm"))
+
+
 class soak:
     def __init__(self, box, options):
         self.options, self.folder = options, box.folder
@@ -164,7 +168,7 @@ class soak:
         standing = len(self.idle.idle_)
         memory = rss_anon(self.pid)
         expect(grown < allowed, f"memory grew by {grown / hostile_http.MEGABYTE:.0f} MB")
-        expect(made <= 0, f"there are {made} more threads than before: {[one.read_text().strip() for one in pathlib.Path(f'/proc/{self.pid}/task').glob('*/comm')]}")
+        expect(made <= 0, f"there are {made} more threads than before: {names_of_threads(self.pid)}")
         self.idle.drop()
         self.operator.drop()
         wait_until(lambda: open_files(self.pid) <= self.files + 10, 30, f"connections are forgotten: {open_files(self.pid)} files, {self.files} before")
