@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -127,15 +128,21 @@ struct listener::loop {
   int patience_ms() const {
     MHD_UNSIGNED_LONG_LONG library = 0;
     const bool has = MHD_get_timeout(daemon, &library) == MHD_YES;
-    const int own = connections.empty() ? -1 : look_every_ms;
+    const int own = connections.empty() ? -1 : stopping ? look_every_ms : ms_to_next_look();
     if (!has) return own;
     return own < 0 ? static_cast<int>(std::min<unsigned long long>(library, 60'000))
                    : static_cast<int>(std::min<unsigned long long>(library, static_cast<unsigned long long>(own)));
   }
 
+  int ms_to_next_look() const {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_look - steady::now()).count();
+    return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
+  }
+
+  /// A state that is entered after this has at least the shortest limit before it, so ten thousand idle connections are looked at rarely.
   void look_at_deadlines() {
     const auto now = steady::now();
-    next_look = now + std::chrono::milliseconds{look_every_ms};
+    auto first = now + std::min({limits.head, limits.body, limits.answer, limits.reading, limits.idle});
     const auto limit_of = [this](phase p) {
       switch (p) {
         case phase::fresh:
@@ -145,11 +152,16 @@ struct listener::loop {
         default: return limits.idle;
       }
     };
-    for (auto& one : connections)
-      if (one.now != phase::waiting && !one.told_to_go && now - one.since > limit_of(one.now)) send_away(one);
+    for (auto& one : connections) {
+      if (one.now == phase::waiting || one.told_to_go) continue;
+      const auto end = one.since + limit_of(one.now);
+      end < now ? send_away(one) : void(first = std::min(first, end));
+    }
     for (auto one = waiting.begin(); one != waiting.end();) {
       const auto next = std::next(one);
-      if (!one->second->streams && now - one->second->on->since > limits.answer)
+      const auto end = one->second->on->since + limits.answer;
+      if (!one->second->streams && end >= now) first = std::min(first, end);
+      if (!one->second->streams && end < now)
         finish(one, {"timed_out",
                      "The node did not answer in time.",
                      "What was asked for may have been done. A request that has an id or an Idempotency-Key can be sent again.",
@@ -158,6 +170,7 @@ struct listener::loop {
                      false});
       one = next;
     }
+    next_look = std::max(first, now + std::chrono::milliseconds{look_every_ms});
   }
 
   /// The library sees the connection's end and drops it.

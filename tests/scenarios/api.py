@@ -306,7 +306,7 @@ def other_sites(port, node, rng):
 
 
 def sizes(port, node, rng):
-    head = b"PUT /v1/tasks/large HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head = b"PUT /v1/tasks/large-%d HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" % rng.randrange(1 << 32)
     refused(port, 413, head + b"Content-Length: 4194305\r\n\r\n" + b"x" * 100_000, "a body of more than 4 MiB")
     refused(port, 413, head + b"Transfer-Encoding: chunked\r\n\r\n" + (b"40000\r\n" + b" " * 0x40000 + b"\r\n") * 17 + b"0\r\n\r\n", "chunks of more than 4 MiB")
     answer = exchange(port, head + b"Transfer-Encoding: chunked\r\n\r\n" + (b"40000\r\n" + b" " * 0x40000 + b"\r\n") * 100)

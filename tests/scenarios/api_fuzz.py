@@ -10,7 +10,6 @@ import collections
 import http.client
 import json
 import random
-import socket
 import time
 
 import harness
@@ -42,7 +41,7 @@ def run():
         deploy(here.node)
         prepare(api(port))
         before = resident(here.node.process.pid)
-        one = fuzzer(port, random.Random(given.seed))
+        one = fuzzer(lambda: http.client.HTTPConnection("127.0.0.1", port, timeout=40), random.Random(given.seed))
         end = time.monotonic() + given.seconds
         while time.monotonic() < end:
             one.throw()
@@ -65,9 +64,14 @@ def prepare(to):
 
 
 class fuzzer(dice):
-    def __init__(self, port, rng):
+    """`connection` makes a new one. What its owner may send besides is in `headers`."""
+
+    closes = (ConnectionError, http.client.BadStatusLine)  # what a client sees when the node closes behind an early answer
+
+    def __init__(self, connection, rng, headers=None):
         super().__init__(rng)
-        self.port = port
+        self.make = connection
+        self.headers = headers or {}
         self.checker = openapi.check()
         self.operations = list(self.checker.document.operations.items())
         self.connection = None
@@ -112,12 +116,12 @@ class fuzzer(dice):
 
     def ask(self, method, target, headers, body, known):
         if self.connection is None:
-            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=40)
+            self.connection = self.make()
         try:
-            sent = {name: value.encode() for name, value in headers.items()}
+            sent = {name: value.encode() for name, value in {**self.headers, **headers}.items()}
             self.connection.request(method, target, body, sent)
             answer = self.connection.getresponse()
-        except (ConnectionError, http.client.BadStatusLine):
+        except self.closes:
             # The node closes behind an answer that came before the body had gone.
             self.statuses["closed"] += 1
             self.connection = None
@@ -160,9 +164,11 @@ class fuzzer(dice):
 
     def send_cut(self, method, target, headers, body):
         """The client goes in the middle of the body."""
-        lines = "".join(f"{name}: {value}\r\n" for name, value in {"Host": "localhost", "Content-Length": len(body), **headers}.items())
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as one:
-            one.sendall(f"{method} {target} HTTP/1.1\r\n{lines}\r\n".encode() + body[:self.rng.randrange(len(body))][:100_000])
+        lines = "".join(f"{name}: {value}\r\n" for name, value in {"Host": "localhost", "Content-Length": len(body), **self.headers, **headers}.items())
+        one = self.make()
+        one.connect()
+        with one.sock:
+            one.sock.sendall(f"{method} {target} HTTP/1.1\r\n{lines}\r\n".encode() + body[:self.rng.randrange(len(body))][:100_000])
         self.statuses["cut"] += 1
 
 

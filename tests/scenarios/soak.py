@@ -2,10 +2,10 @@
 """Runs for as long as it is given what tries to break Fairlead, and adds what came of it, by commit, to docs/reliability.md.
 
 In turns: seeds that the simulator has never run, of whole shards and of consensus alone, kills of a node, faults of a cluster and of its machines, cut
-connections between its nodes, nodes that come and go, power cuts, and changed bytes of a journal and of what replicas send each other. What is in progress when the time is over
+connections between its nodes, nodes that come and go, an API among right and wrong clients, power cuts, and changed bytes of a journal and of what replicas send each other. What is in progress when the time is over
 still ends. Counts of a tree with changes that are not committed are printed and not recorded.
 
-    tests/scenarios/soak.py [--minutes N] [--replicated]
+    tests/scenarios/soak.py [--minutes N] [--replicated | --api]
 """
 
 import argparse
@@ -29,7 +29,7 @@ SEEDS = 20_000  # a turn
 FUZZ_SECONDS = {"journal_fuzz": 600, "replica_fuzz": 300, "copy_fuzz": 60}
 COUNTS = ("seeds", "failed seeds", "consensus seeds", "replicated seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "leader kills",
           "replica stops", "all killed", "replica cuts", "copies", "lost disks", "changes of nodes", "recoveries", "host faults", "rolls", "power cuts",
-          "fuzz inputs", "orders", "failed runs")
+          "fuzz inputs", "API seconds", "API requests", "orders", "failed runs")
 NEXT_SEED = re.compile(r"(The next fresh seed is )([\d,]+)(\.)")
 ROW = re.compile(r"^\| `([0-9a-f]+)` \| ([\d-]+) \|((?: [\d,]+ \|){%d})$" % len(COUNTS), flags=re.M)
 EMPTY_TABLE = re.compile(r"^\| Commit \|.*\n\|[-| ]+\|\n", flags=re.M)
@@ -71,6 +71,8 @@ def sums_of(said):
                 "host faults": r"^(\d+) clocks were set, (\d+) disks were full, (\d+) disks did not answer",
                 "rolls": r"^(\d+) times all nodes were started again", "power cuts": r"^(\d+) disks, \d+ of them",
                 "fuzz inputs": r"^Done (\d+) runs in",
+                "API seconds": r"^the API was soaked for (\d+) s: \d+ requests",
+                "API requests": r"(?:^the API was soaked for \d+ s: (\d+) requests|^ok  (\d+) requests \()",
                 "orders": r"(?:orders acknowledged (\d+), requests|^(\d+) orders acknowledged, \d+ requests)"}
     sums = {}
     for name, pattern in patterns.items():
@@ -82,18 +84,20 @@ def sums_of(said):
     return sums
 
 
-def turns(seed, replicated=False):
-    """(name, command, the next fresh seed when it is through), for ever. `replicated`: only of shards on several nodes."""
+def turns(seed, replicated=False, api=False):
+    """(name, command, the next fresh seed when it is through), for ever. `replicated`: only of shards on several nodes; `api`: only of the API."""
     scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
                  ("replicated_faults", "--kills", "20", "--stops", "10", "--all", "5"), ("replicated_netns", "--cuts", "20"),
                  ("replicated_copies", "--installs", "9"), ("replicated_lost_disks", "--disks", "6"),
                  ("replicated_recovery", "--times", "3"), ("replicated_members", "--changes", "10"), ("replicated_damage", "--flips", "8"),
                  ("replicated_hosts", "--clocks", "6", "--full", "3", "--stalled", "5"), ("replicated_rolls", "--rolls", "4"), ("replicated_upgrade",),
                  ("replicated_shards", "--rounds", "3"),
-                 ("power_cut", "--cuts", "1670", "--seconds", "60")]
+                 ("api_soak", "--seconds", "600", "--idle", "2000"), ("power_cut", "--cuts", "1670", "--seconds", "60")]
     everything = [("simulate",), ("consensus",), ("replicated",), *scenarios, *((each,) for each in FUZZ_SECONDS)]
     if replicated:
         everything = [one for one in everything if one[0].startswith("replica") or one[0] in ("consensus", "copy_fuzz")]
+    if api:
+        everything = [("api_soak", "--seconds", "3600", "--idle", "5000"), ("api_fuzz", "--seconds", "600"), ("api_idle",)]
     for name, *options in itertools.cycle(everything):
         if name == ("consensus" if replicated else "simulate"):
             seed += SEEDS
@@ -137,6 +141,7 @@ def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--replicated", action="store_true", help="only what is of shards on several nodes")
+    parser.add_argument("--api", action="store_true", help="only what is of the API")
     options = parser.parse_args()
     commit, failed, sums = commit_of_tree(), 0, dict.fromkeys(COUNTS, 0)
     if commit is None:
@@ -144,7 +149,7 @@ def run():
     LOGS.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("FAIRLEAD_BIN", str(harness.BINARY))
     end = time.monotonic() + 60 * options.minutes
-    for number, (name, command, seed) in enumerate(turns(next_seed(PAGE.read_text(encoding="utf-8")), options.replicated)):
+    for number, (name, command, seed) in enumerate(turns(next_seed(PAGE.read_text(encoding="utf-8")), options.replicated, options.api)):
         code, said = one_turn(name, command, LOGS / f"{datetime.datetime.now():%Y%m%d-%H%M%S}-{number}-{name}.log")
         counts = sums_of(said) | {"failed runs": int(code not in (0, SKIPPED))}
         failed += counts["failed runs"]
