@@ -63,7 +63,7 @@ const role* find_role(std::string_view word);
 bool is_principal_name(std::string_view name);
 
 /// The only namespace that there is.
-inline constexpr std::string_view default_namespace = "default";
+inline constexpr std::string_view default_namespace_word = "default";
 /// 1 to 64 of a-z 0-9 . _ - that begin with a letter or a digit.
 bool is_namespace_name(std::string_view name);
 

@@ -118,7 +118,7 @@ std::optional<principal> gate::find_user(std::uint32_t uid) const {
   if (uid == 0) return principal{"user", "root", {"admin"}, right_set::all(), 0};
   if (uid == own_uid_) return principal{"user", own_name_, {"admin"}, right_set::all(), 0};
   for (const auto& one : config_.users)
-    if (one.uid == uid) return principal{"user", one.name, one.roles, rights_of(one.roles), 0, {{std::string{default_namespace}}}};
+    if (one.uid == uid) return principal{"user", one.name, one.roles, rights_of(one.roles), 0, {{std::string{default_namespace_word}}}};
   return std::nullopt;
 }
 

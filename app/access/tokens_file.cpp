@@ -41,7 +41,7 @@ void read_moment(yaml_section& section, const std::string& key, std::int64_t& ou
 /// Files of earlier releases have none.
 std::vector<std::string> read_token_namespaces(yaml_section& section) {
   const auto list = section.find("namespaces");
-  if (!list) return {std::string{default_namespace}};
+  if (!list) return {std::string{default_namespace_word}};
   std::vector<std::string> out;
   for (const auto& one : list->items()) {
     const auto word = one.text();

@@ -67,7 +67,7 @@ bool exchange::may_begin(bool in_namespace, std::optional<right> needed) {
               invalid("The parameter namespace is no name of a namespace.", "Give 1 to 64 of a-z 0-9 . _ -, or leave it out."));
     return false;
   }
-  if (in_namespace && !may_use(given.value_or(std::string{default_namespace}))) return false;
+  if (in_namespace && !may_use(given.value_or(std::string{default_namespace_word}))) return false;
   return !needed || may(*needed);
 }
 
@@ -103,9 +103,9 @@ bool exchange::may_use(const std::string& name_space) {
             {},
             {},
             false});
-  else if (name_space != default_namespace)
+  else if (name_space != default_namespace_word)
     refuse(error{v1::ERROR_CODE_NOT_FOUND, "There is no namespace " + name_space + ".",
-                 "Leave the parameter namespace out: there is only the namespace " + std::string{default_namespace} + "."});
+                 "Leave the parameter namespace out: there is only the namespace " + std::string{default_namespace_word} + "."});
   return !is_over();
 }
 

@@ -75,7 +75,7 @@ access_certificate read_certificate(const yaml_node& node) {
   }
   if (const auto roles = section.require("roles", "a list of roles")) out.roles = read_roles(*roles, "the certificate");
   const auto namespaces = section.find("namespaces");
-  out.namespaces = namespaces ? read_namespaces(*namespaces) : std::vector<std::string>{std::string{default_namespace}};
+  out.namespaces = namespaces ? read_namespaces(*namespaces) : std::vector<std::string>{std::string{default_namespace_word}};
   section.finish();
   return out;
 }

@@ -495,7 +495,6 @@ observer& node_runtime::log() { return *state_->log; }
 std::uint16_t node_runtime::http_port() const { return state_->http ? state_->http->port() : 0; }
 bool node_runtime::healthy() { return state_->figures && state_->figures->healthy(); }
 supervision_tree& node_runtime::tree() { return state_->tree->tree(); }
-
 bool node_runtime::stop() { return state_->end(exit_ok); }
 
 }  // namespace fairlead::app

@@ -187,7 +187,7 @@ void add_token_commands(CLI::App& app, cli_context& context) {
   making->add_option("NAME", asked->name, "Whose token it is; histories and logs show this name")->required();
   making->add_option("--role", asked->roles, "A role: " + role_words() + "; may be given several times")->required();
   making->add_option("--namespace", asked->namespaces,
-                     "A namespace that the token may ask for (default " + std::string{default_namespace} + "); may be given several times");
+                     "A namespace that the token may ask for (default " + std::string{default_namespace_word} + "); may be given several times");
   making->add_option("--expires", asked->expires, "How long the token is valid, such as 30d, or never (default 90d)");
   making->add_option("--comment", asked->comment, "Kept in the file");
   add_file_option(*making, asked->file);
