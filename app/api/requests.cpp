@@ -67,6 +67,7 @@ void drop_words_of_nodes(Request&) {}
 void drop_words_of_nodes(v1::NodeOperateRequest& what) {
   what.clear_hops();
   what.clear_only_ask();
+  what.clear_passed_on();
 }
 void drop_words_of_nodes(v1::ShardNodesRequest& what) { what.clear_passed_on(); }
 
