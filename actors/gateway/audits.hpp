@@ -17,6 +17,9 @@
 
 namespace fairlead {
 
+/// Longer than any request takes: one whose Scheduler ends before it answers is never answered.
+inline constexpr duration noted_answer_limit{610'000};
+
 class gateway_audits {
  public:
   using self_pointer = supervised_pointer<gateway_actor>;
@@ -44,7 +47,7 @@ class gateway_audits {
     auto promise = self_->make_response_promise<reply>();
     const std::function<void(reply)> deliver = from_any_thread(self_, promise);
     // This gateway asks itself: so the answer comes by here, whichever actor gives it.
-    self_->request(caf::actor_cast<gateway_actor>(caf::actor_cast<caf::strong_actor_ptr>(self_)), caf::infinite, std::move(what))
+    self_->request(caf::actor_cast<gateway_actor>(caf::actor_cast<caf::strong_actor_ptr>(self_)), noted_answer_limit, std::move(what))
         .then(
             [this, noted, deliver](reply& answer) {
               note_ends(answer, *noted);
@@ -57,7 +60,7 @@ class gateway_audits {
               });
             },
             [this, noted, promise](caf::error& why) mutable {
-              for (auto& one : *noted) one.end = v1::ERROR_CODE_UNAVAILABLE;
+              for (auto& one : *noted) one.end = why == caf::sec::request_timeout ? v1::ERROR_CODE_TIMED_OUT : v1::ERROR_CODE_UNAVAILABLE;
               setup_.audit->note(std::move(*noted), [](const status&) {});
               promise.deliver(std::move(why));
             });

@@ -17,12 +17,14 @@ bool was_there(const v1::TaskListRequest& what, const v1::TaskRecord& task) {
   if (task.created_at_unix_ms() > then) return false;
   const auto& states = what.states();
   const auto lists_only_ended =
-      !states.empty() && std::all_of(states.begin(), states.end(), [](int state) { return has_ended(static_cast<v1::TaskState>(state)); });
+      what.archived() || what.ended_since_unix_ms() > 0 || what.ended_until_unix_ms() > 0 ||
+      (!states.empty() && std::all_of(states.begin(), states.end(), [](int state) { return has_ended(static_cast<v1::TaskState>(state))); });
   if (lists_only_ended && task.finished_at_unix_ms() > then) return false;
   if (!what.parked_only()) return true;
   const auto& events = task.recent();
   const auto parked =
-      std::find_if(events.rbegin(), events.rend(), [](const v1::HistoryEvent& one) { return one.kind() == v1::EVENT_KIND_TASK_PARKED; });
+      std::find_if(events.rbegin(), events.rend(), [](const v1::HistoryEvent& one) {
+    return one.kind() == v1::EVENT_KIND_TASK_PARKED; });
   return parked == events.rend() || parked->at_unix_ms() <= then;
 }
 

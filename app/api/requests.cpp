@@ -107,6 +107,7 @@ deed deed_of(const Request&) {
 deed deed_of(const v1::OperateRequest& what) {
   return {verb_word(v1::OperatorVerb_Name(what.action().verb())), names_of_objects(what.ids(), itself), what.action().reason()};
 }
+deed deed_of(const v1::RepliesRequest& what) { return {"take", what.client(), ""}; }
 deed deed_of(const v1::DeployRequest& what) { return {"deploy", what.definition().name(), ""}; }
 deed deed_of(const v1::WorkflowDeleteRequest& what) { return {"delete", what.name(), ""}; }
 deed deed_of(const v1::JobApplyRequest& what) {
@@ -139,6 +140,8 @@ bool changes_something(const Request& what) {
   const auto needed = right_for(what);
   return needed == right::act || needed == right::deploy || needed == right::administer;
 }
+/// What is confirmed is erased, and whose it is nobody has checked.
+bool changes_something(const v1::RepliesRequest& what) { return what.acknowledged() != 0 || !what.positions().empty(); }
 bool changes_something(const v1::ShardNodesRequest& what) { return what.verb() != v1::ShardNodesRequest::SHOW; }
 
 /// Of the refusal that a reply has; empty: something was done.
@@ -158,7 +161,11 @@ std::string refusal_in(const Reply& reply) {
 template <class Reply>
 void hide(const principal&, Reply&) {}
 void hide(const principal& from, v1::TaskShowReply& reply) {
-  if (!from.sees_payloads() && reply.has_task()) hide_payloads(*reply.mutable_task());
+  if (from.sees_payloads() || !reply.has_task()) return;
+  hide_payloads(*reply.mutable_task());
+  // Of an input that is easy to guess the hash tells what it is.
+  reply.mutable_task()->clear_content_hash();
+  reply.mutable_task()->clear_actions();
 }
 void hide(const principal& from, v1::WatchReply& reply) {
   if (from.sees_payloads()) return;
@@ -167,6 +174,7 @@ void hide(const principal& from, v1::WatchReply& reply) {
 /// An input that an operator has given to one launch becomes that of its task.
 void hide(const principal& from, v1::JobShowReply& reply) {
   if (from.sees_payloads()) return;
+  reply.mutable_job()->clear_runs();
   for (auto& open : *reply.mutable_job()->mutable_open()) open.clear_input();
 }
 

@@ -28,7 +28,7 @@ steps:
     agent: fairlead.operations
     call: act
     timeout: 30d
-    heartbeat: 30s
+    heartbeat: 8s
     retry_for: 30d
     backoff: { first: 1s, factor: 2, max: 30s }
     undo: none
@@ -104,6 +104,8 @@ result<action> read_action(std::string_view json, const std::vector<json_field>&
   auto what = asked.read(pointer);
   if (!what) return what.failure();
   out.what = std::move(*what);
+  // White space is no part of it, whichever way it comes.
+  if (out.what.has_json()) out.what.set_json(core::minify_json(out.what.json()));
   if (out.filter.empty() == out.ids.empty()) {
     pointer = "/filter";
     return invalid(out.filter.empty() ? "The body has neither 'filter' nor 'ids'." : "The body has both 'filter' and 'ids'.",

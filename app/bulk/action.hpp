@@ -19,7 +19,11 @@ inline constexpr const char* workflow_name = "fairlead-operation";
 inline constexpr const char* agent_name = "fairlead.operations";
 inline constexpr const char* step_name = "act";
 
-inline bool is_operation(std::string_view task_id) { return task_id.starts_with(id_prefix); }
+/// Exactly the ids that id_of() makes. A launch of a job whose name begins so is none: its id has an @ behind the name.
+inline bool is_operation(std::string_view task_id) {
+  return task_id.size() == id_prefix.size() + 24 && task_id.starts_with(id_prefix) &&
+         task_id.find_first_not_of("0123456789abcdef", id_prefix.size()) == std::string_view::npos;
+}
 
 inline constexpr std::uint32_t default_rate = 200;
 inline constexpr std::uint32_t max_rate = 5'000;

@@ -16,15 +16,23 @@ namespace fairlead::app::bulk {
 namespace {
 
 /// Shorter than half a heartbeat of the step.
-constexpr duration answer_limit = std::chrono::seconds{8};
+constexpr duration answer_limit = std::chrono::seconds{4};
 /// How many operations a node carries out at once.
 constexpr std::uint32_t capacity = 8;
 
+struct node_asked {
+  caf::actor_system* system;
+  gateway_actor gateway;
+  std::shared_ptr<const std::atomic<bool>> ending;
+};
+
 template <class Request>
-result<reply_of<Request>> ask(caf::actor_system& system, const gateway_actor& gateway, const Request& what) {
+result<reply_of<Request>> ask(const node_asked& node, const Request& what) {
   result<reply_of<Request>> out = error{v1::ERROR_CODE_UNAVAILABLE, "The node does not answer.", "Try again later."};
-  caf::scoped_actor self{system};
-  self->request(gateway, answer_limit, what)
+  // The system may be gone soon.
+  if (node.ending->load()) return out;
+  caf::scoped_actor self{*node.system};
+  self->request(node.gateway, answer_limit, what)
       .receive(
           [&out](reply_of<Request>& reply) {
             if (reply.error().code() == v1::ERROR_CODE_OK)
@@ -40,9 +48,10 @@ result<reply_of<Request>> ask(caf::actor_system& system, const gateway_actor& ga
 
 result<local_agent> make_agent(caf::actor_system& system, const gateway_actor& gateway, std::shared_ptr<const std::atomic<bool>> ending) {
   const auto in = std::make_shared<world>();
-  in->list = [&system, gateway](const auto& what) { return ask(system, gateway, what); };
-  in->operate = [&system, gateway](const auto& what) { return ask(system, gateway, what); };
-  in->show = [&system, gateway](const auto& what) { return ask(system, gateway, what); };
+  const node_asked node{&system, gateway, ending};
+  in->list = [node](const auto& what) { return ask(node, what); };
+  in->operate = [node](const auto& what) { return ask(node, what); };
+  in->show = [node](const auto& what) { return ask(node, what); };
   in->is_ending = [ending = std::move(ending)] { return ending->load(); };
   in->steady = [] { return std::chrono::duration_cast<duration>(std::chrono::steady_clock::now().time_since_epoch()); };
   in->wait = [](duration how_long) { std::this_thread::sleep_for(how_long); };

@@ -16,11 +16,12 @@ namespace {
 
 constexpr duration look_every = std::chrono::seconds{1};  // at the operation's own task, and its heartbeat
 constexpr duration first_pause = std::chrono::milliseconds{500};
-constexpr duration longest_pause = std::chrono::seconds{5};
+constexpr duration longest_pause = std::chrono::seconds{3};
 constexpr duration wait_slice = std::chrono::milliseconds{100};
 /// Acts four times a second, so that a stop is soon seen.
 constexpr std::uint32_t chunks_a_second = 4;
 constexpr std::uint32_t most_a_chunk = 500;
+constexpr const char* paused_note = "paused";
 
 /// Nothing was done, and the same request may be taken later.
 bool is_for_later(v1::ErrorCode code) {
@@ -70,26 +71,30 @@ class run {
   bool may_go_on() {
     for (;;) {
       if (refused_) return false;
-      if (context_.stopped()) return !is_over(why_end::lease);
-      if (in_.is_ending()) return !is_over(why_end::node);
+      if (context_.stopped()) return end_as(why_end::lease);
+      if (in_.is_ending()) return end_as(why_end::node);
       if (in_.steady() < next_look_) return true;
       next_look_ = in_.steady() + look_every;
+      tell(note_);
       v1::TaskShowRequest request;
       request.set_id(std::string{context_.task_id});
       const auto own = in_.show(request);
       // What cannot be seen now was running when it was seen last.
-      if (!own) return true;
+      if (!own) return own.failure().code != v1::ERROR_CODE_NOT_FOUND || end_as(why_end::stopped);
       const auto& task = own->task();
-      if (task.state() != v1::TASK_STATE_RUNNING || task.failing()) return !is_over(why_end::stopped);
-      tell(task.paused() ? "paused" : note_);
-      if (!task.paused()) return true;
+      if (task.state() != v1::TASK_STATE_RUNNING || task.failing()) return end_as(why_end::stopped);
+      if (!task.paused()) {
+        if (note_ == paused_note) note_.clear();
+        return true;
+      }
+      tell(paused_note);
       in_.wait(look_every);
     }
   }
 
-  bool is_over(why_end why) {
+  bool end_as(why_end why) {
     end_ = why;
-    return true;
+    return false;
   }
 
   std::size_t chunk_size() const { return std::clamp<std::size_t>(what_.rate / chunks_a_second, 1, most_a_chunk); }
@@ -99,15 +104,18 @@ class run {
     if (!what_.ids.empty()) {
       const auto from = std::min<std::size_t>(at_.next_id, what_.ids.size());
       const auto to = std::min(from + chunk_size(), what_.ids.size());
-      for (auto i = from; i < to; ++i) left_.push_back(what_.ids[i]);
+      for (auto i = from; i < to; ++i)
+        if (!is_operation(what_.ids[i])) left_.push_back(what_.ids[i]);
       page_.next_id = to;
       at_end_ = to == what_.ids.size();
+      if (left_.empty()) page_done();
       return true;
     }
     auto request = what_.which;
     request.set_as_of_unix_ms(what_.as_of_unix_ms);
     request.set_page_size(static_cast<std::uint32_t>(chunk_size()));
     request.set_cursor(at_.cursor);
+    tell(note_);
     auto reply = in_.list(request);
     if (!reply) {
       if (!is_for_later(reply.failure().code)) refused_ = reply.failure();
@@ -116,20 +124,26 @@ class run {
     }
     pause_ = {};
     for (const auto& task : reply->items())
-      if (concerns(what_.what.verb(), task) && !is_operation(task.id())) left_.push_back(task.id());
+      if (concerns(what_.what.verb(), task) && !is_operation(task.id()) && !has_ended_since(task)) left_.push_back(task.id());
     page_.cursor = reply->cursor();
     at_end_ = reply->cursor().empty();
     if (left_.empty()) page_done();
     return true;
   }
 
+  /// The dry run of a deletion has counted what had ended by then.
+  bool has_ended_since(const v1::TaskSummary& task) const {
+    return what_.what.verb() == v1::OPERATOR_VERB_DELETE && task.finished_at_unix_ms() > what_.as_of_unix_ms;
+  }
+
   void act() {
     v1::OperateRequest request;
     *request.mutable_action() = what_.what;
-    // A deletion takes none; a task that is gone already is what was asked for.
+    // A deletion takes none, and changes nothing the second time.
     if (what_.what.verb() != v1::OPERATOR_VERB_DELETE) request.mutable_action()->set_token(token_);
     for (const auto& id : left_) request.add_ids(id);
     const auto began = in_.steady();
+    tell(note_);
     const auto reply = in_.operate(request);
     if (!reply) {
       if (!is_for_later(reply.failure().code)) refused_ = reply.failure();
@@ -164,7 +178,10 @@ class run {
     note_ = note;
     const auto percent = what_.count == 0 ? 0 : std::min<std::uint64_t>(100, at_.answered() * 100 / what_.count);
     // Of a page in progress the checkpoint is that of its beginning, and so are the counts.
-    context_.heartbeat(static_cast<std::uint32_t>(percent), note, left_.empty() ? at_.text() : std::string_view{});
+    const auto checkpoint = left_.empty() ? at_.text() : std::string{};
+    // One that is too large is left out: the heartbeat keeps the lease all the same.
+    if (!context_.heartbeat(static_cast<std::uint32_t>(percent), note, checkpoint) && !checkpoint.empty())
+      context_.heartbeat(static_cast<std::uint32_t>(percent), note);
   }
 
   void pause(const error& why) {
@@ -200,6 +217,8 @@ agents::attempt_result carry_out(const world& in, const agents::native_context& 
     return agents::permanent_fault("forbidden", "Only a confirmed operation of the API may act on many tasks: POST /v1/tasks:act");
   auto what = action_of_input(input);
   if (!what) return agents::permanent_fault("bad_input", what.failure().sentence);
+  // The id is made of the input: nobody has put another one in its place.
+  if (id_of(*what) != context.task_id) return agents::permanent_fault("forbidden", "The input is not the one that was confirmed");
   return run{in, context, std::move(*what)}.to_the_end();
 }
 

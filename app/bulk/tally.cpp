@@ -9,8 +9,8 @@ namespace fairlead::app::bulk {
 namespace {
 
 /// Kinds of refusals that are told apart, and the longest sentence: a checkpoint has 64 KiB.
-constexpr std::size_t most_groups = 50;
-constexpr std::size_t longest_sentence = 500;
+constexpr std::size_t most_groups = 20;
+constexpr std::size_t longest_sentence = 300;
 
 }  // namespace
 

@@ -142,7 +142,7 @@ def commands(here):
     rest = admin.json("task", "list", "--limit", "1000", "--cursor", first["cursor"])
     expect(len(first["tasks"]) + len(rest["tasks"]) == 1_201 and not rest["cursor"], f"{len(first['tasks'])} {len(rest['tasks'])}")
     expect(admin.json("status")["node"] == "n1", "status")
-    expect({one["agent"] for one in admin.json("agent", "list")["agents"]} == {"hotel", "car"}, "agents")
+    expect({one["agent"] for one in admin.json("agent", "list")["agents"]} == {"fairlead.operations", "hotel", "car"}, "agents")
     expect(admin.json("cluster", "status")["shards"], "cluster status")
     expect(admin.json("task", "doctor")["findings"] == [], "the doctor")
     expect(admin.run("console", "-c", "tasks --limit 1; nodes").returncode == 0, "the console")

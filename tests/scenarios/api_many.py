@@ -11,23 +11,27 @@ import time
 import harness
 import openapi
 from api import api
-from api_operators import BRITTLE, YAML, shown
+from api_operators import YAML, shown
 from harness import expect, wait_until
 from place import place
 
 TASKS = 600
 ACT = "/v1/tasks:act"
-PARKED = {"parked": True, "workflow": "brittle"}
+# The input lacks what the step is to be given: each task parks at once, and no service is asked.
+STUCK = b"""workflow: stuck
+steps:
+  only: { agent: inventory, call: reserve, with: { n: "${ .input.n }" } }
+"""
+PARKED = {"parked": True, "workflow": "stuck"}
 
 
 def run():
     port, = harness.free_ports(1)
     with harness.sandbox("api_many") as box:
-        # Nobody listens where the agents look for their services: steps fail, and tasks park.
         here = place(box, "node", api__listen=f"127.0.0.1:{port}")
         here.node.start()
         to = api(port)
-        to.expect(201, "POST", "/v1/workflows", raw=BRITTLE, headers=YAML)
+        to.expect(201, "POST", "/v1/workflows", raw=STUCK, headers=YAML)
         submit(to, "m", TASKS)
         for part in (refused, confirmed, killed, stopped, grown, ids, reserved):
             began = time.monotonic()
@@ -41,7 +45,7 @@ def run():
 
 def submit(to, prefix, count):
     for first in range(0, count, 200):
-        batch = [{"workflow": "brittle", "id": f"{prefix}/{n}", "input": {"n": n}, "labels": {"set": prefix}} for n in range(first, min(first + 200, count))]
+        batch = [{"workflow": "stuck", "id": f"{prefix}/{n}", "labels": {"set": prefix}} for n in range(first, min(first + 200, count))]
         to.expect(200, "POST", "/v1/tasks:batch", {"tasks": batch})
     wait_until(lambda: dry_run(to, "retry", {**PARKED, "labels": {"set": prefix}})["count"] == count, 60, f"{count} tasks are parked", every=0.2)
 
@@ -97,9 +101,9 @@ def refused(to, node):
 
 def confirmed(to, node):
     """Each task is paused once, and what ran or was submitted meanwhile is not."""
-    chosen = {"workflow": "brittle", "labels": {"set": "m"}}
+    chosen = {"workflow": "stuck", "labels": {"set": "m"}}
     found = dry_run(to, "pause", chosen, rate=1500, reason="a service is down")
-    to.expect(201, "PUT", "/v1/tasks/late", {"workflow": "brittle", "labels": {"set": "m"}})
+    to.expect(201, "PUT", "/v1/tasks/late", {"workflow": "stuck", "labels": {"set": "m"}})
     one = begin(to, "pause", chosen, found["confirm"], rate=1500, reason="a service is down")
     again = begin(to, "pause", chosen, found["confirm"], rate=1500, reason="a service is down")
     expect(again["id"] == one["id"], f"the same confirmation began another operation: {again}")
@@ -118,7 +122,7 @@ def confirmed(to, node):
 
 def killed(to, node):
     """kill -9 in the middle: the operation goes on, and no task is resumed twice."""
-    chosen = {"workflow": "brittle", "labels": {"set": "m"}}
+    chosen = {"workflow": "stuck", "labels": {"set": "m"}}
     confirm = dry_run(to, "resume", chosen, rate=150)["confirm"]
     one = begin(to, "resume", chosen, confirm, rate=150)
     wait_until(lambda: operation(to, one)["done"] >= 60, 30, "the operation has begun", every=0.1)
@@ -132,9 +136,9 @@ def killed(to, node):
 
 
 def stopped(to, node):
-    chosen = {"workflow": "brittle", "labels": {"set": "m"}}
-    confirm = dry_run(to, "pause", chosen, rate=50)["confirm"]
-    one = begin(to, "pause", chosen, confirm, rate=50)
+    chosen = {"workflow": "stuck", "labels": {"set": "m"}}
+    confirm = dry_run(to, "pause", chosen, rate=25)["confirm"]
+    one = begin(to, "pause", chosen, confirm, rate=25)
     path = f"/v1/operations/{one['id']}/actions"
     to.expect(400, "POST", path, {"verb": "undo"}, pointer="/verb")
     to.expect(412, "POST", path, {"verb": "pause"}, headers={"If-Match": '"1-0"'}, code="changed")
@@ -149,7 +153,7 @@ def stopped(to, node):
     to.expect(200, "POST", path, {"verb": "stop", "reason": "enough"})
     end = ended(to, one, "stopped")
     expect(held["done"] < end["done"] < TASKS and end["left"] == TASKS - end["done"], f"{end}")
-    _, said = to.expect(200, "GET", "/v1/tasks?workflow=brittle&page_size=1000")
+    _, said = to.expect(200, "GET", "/v1/tasks?workflow=stuck&page_size=1000")
     paused = sum(task["paused"] for task in said["items"])
     expect(paused == end["done"], f"{paused} tasks are paused, and {end['done']} were counted")
     to.expect(409, "POST", path, {"verb": "pause"}, code="wrong_state")
@@ -159,7 +163,7 @@ def grown(to, node):
     submit(to, "g", 20)
     chosen = {**PARKED, "labels": {"set": "g"}}
     confirm = dry_run(to, "terminate", chosen)["confirm"]
-    to.expect(200, "POST", "/v1/tasks:batch", {"tasks": [{"workflow": "brittle", "id": f"g/more-{n}", "labels": {"set": "g"}} for n in range(3)]})
+    to.expect(200, "POST", "/v1/tasks:batch", {"tasks": [{"workflow": "stuck", "id": f"g/more-{n}", "labels": {"set": "g"}} for n in range(3)]})
     wait_until(lambda: dry_run(to, "terminate", chosen)["count"] == 23, 30, "they are parked", every=0.2)
     _, said = to.expect(409, "POST", ACT, {"verb": "terminate", "filter": chosen, "confirm": confirm}, code="conflict")
     expect("23 tasks now, and 20 were confirmed" in said["detail"], f"{said}")
@@ -180,7 +184,7 @@ def ids(to, node):
 
 def reserved(to, node):
     """Nobody gets around the confirmation by a task of that kind."""
-    body = {"workflow": "fairlead-operation", "input": {"verb": "delete", "filter": {"workflow": "brittle"}, "by": "x", "as_of_unix_ms": 1, "count": 1}}
+    body = {"workflow": "fairlead-operation", "input": {"verb": "delete", "filter": {"workflow": "stuck"}, "by": "x", "as_of_unix_ms": 1, "count": 1}}
     to.expect(400, "PUT", "/v1/tasks/fairlead:operation:mine", body, pointer="/id")
     to.expect(400, "POST", "/v1/tasks", body, headers={"Idempotency-Key": "fairlead:operation:mine"}, pointer="/id")
     to.expect(201, "PUT", "/v1/tasks/mine", body)

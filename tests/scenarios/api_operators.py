@@ -311,7 +311,7 @@ def jobs(to, node):
 
 def agents(to, node):
     _, said = to.expect(200, "GET", "/v1/agents")
-    expect({one["agent"] for one in said["agents"]} == {"inventory", "payment", "shipping"} and set(said) == set(shown(node, "agent", "list")), f"{said}")
+    expect({one["agent"] for one in said["agents"]} == {"fairlead.operations", "inventory", "payment", "shipping"} and set(said) == set(shown(node, "agent", "list")), f"{said}")
     _, said = to.expect(200, "GET", "/v1/agents/payment")
     expect(set(said) == set(shown(node, "agent", "show", "payment")) and said["agent"] == "payment", f"{said}")
     to.expect(404, "GET", "/v1/agents/paymnt", code="not_found")

@@ -34,16 +34,21 @@ std::vector<noted_request> to_note(const Request& what, const std::string&) {
   return to_note(what);
 }
 
-/// Writes into the entries what became of them: the result of each, or of one entry about several things the first refusal.
+/// Writes into the entries what became of them: the result of each. One entry about several things was refused if all of them were.
 template <class Reply>
 void note_ends(const Reply& reply, std::vector<noted_request>& entries) {
   for (auto& one : entries) one.end = reply.error().code();
   if (reply.error().code() != v1::ERROR_CODE_OK) return;
-  if constexpr (requires { reply.results(0).error(); })
-    for (int i = 0; i < reply.results_size(); ++i) {
-      auto& end = entries[entries.size() == 1 ? 0 : std::min<std::size_t>(static_cast<std::size_t>(i), entries.size() - 1)].end;
-      if (end == v1::ERROR_CODE_OK) end = reply.results(i).error().code();
+  if constexpr (requires { reply.results(0).error(); }) {
+    const auto& all = reply.results();
+    const auto is_refused = [](const auto& one) { return one.error().code() != v1::ERROR_CODE_OK; };
+    if (entries.size() == 1) {
+      if (!all.empty() && std::all_of(all.begin(), all.end(), is_refused)) entries[0].end = all[0].error().code();
+      return;
     }
+    for (int i = 0; i < all.size() && i < static_cast<int>(entries.size()); ++i)
+      entries[static_cast<std::size_t>(i)].end = all[i].error().code();
+  }
 }
 
 }  // namespace fairlead

@@ -201,6 +201,7 @@ TEST_F(task_queries_test, lists_what_was_there_at_a_moment) {
   };
   EXPECT_EQ(found([](auto&) {}), (texts{"t6", "t5", "t4", "t3", "t2", "t1"}));
   EXPECT_EQ(found([](auto& w) { w.add_states(v1::TASK_STATE_COMPLETED); }), (texts{"t2"}));
+  EXPECT_EQ(found([](auto& w) { w.set_ended_since_unix_ms(1); }), (texts{"t2"}));
   EXPECT_EQ(found([](auto& w) { w.set_parked_only(true); }), (texts{"t4"}));
   EXPECT_EQ(found([](auto& w) {
               w.add_states(v1::TASK_STATE_RUNNING);

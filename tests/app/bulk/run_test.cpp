@@ -38,7 +38,13 @@ class an_operation : public testing::Test {
     if (away_ > 0) return --away_, error{v1::ERROR_CODE_UNAVAILABLE, "shard 1 is away", ""};
     v1::TaskListReply out;
     auto at = what.cursor().empty() ? std::size_t{0} : std::stoul(what.cursor());
-    for (; at < tasks_.size() && out.items_size() < static_cast<int>(what.page_size()); ++at) out.add_items()->set_id(tasks_[at]);
+    for (; at < tasks_.size() && out.items_size() < static_cast<int>(what.page_size()); ++at) {
+      auto& one = *out.add_items();
+      one.set_id(tasks_[at]);
+      if (!ended_at_) continue;
+      one.set_state(v1::TASK_STATE_COMPLETED);
+      one.set_finished_at_unix_ms(ended_at_(at));
+    }
     if (at < tasks_.size()) out.set_cursor(std::to_string(at));
     return out;
   }
@@ -60,7 +66,9 @@ class an_operation : public testing::Test {
     return out;
   }
 
-  agents::attempt_result run(const std::string& checkpoint = {}, const std::string& id = std::string{id_prefix} + "1f") {
+  /// `given`: another id than that of the input.
+  agents::attempt_result run(const std::string& checkpoint = {}, const std::string& given = {}) {
+    const auto id = given.empty() ? id_of(*action_of_input(input_)) : given;
     std::atomic<bool> stopped{false};
     const agents::native_context::listener told = [this](agents::attempt_progress progress) {
       if (!progress.checkpoint.empty()) checkpoints_.push_back(progress.checkpoint);
@@ -88,6 +96,7 @@ class an_operation : public testing::Test {
   std::vector<std::string> checkpoints_;
   std::set<std::string> notes_;
   std::function<void()> on_wait_, on_operate_;
+  std::function<std::int64_t(std::size_t)> ended_at_;  // of tasks that have ended
   int away_ = 0;
   bool is_ending_ = false;
   duration now_{0};
@@ -155,7 +164,7 @@ TEST_F(an_operation, does_nothing_while_it_is_paused) {
 }
 
 TEST_F(an_operation, never_acts_on_operations) {
-  tasks_.push_back(std::string{id_prefix} + "2a");
+  tasks_.push_back(std::string{id_prefix} + std::string(24, 'a'));
   EXPECT_EQ(run_to_the_end().answered(), 100U);
 }
 
@@ -166,11 +175,22 @@ TEST_F(an_operation, takes_ids_as_they_were_given) {
 }
 
 TEST_F(an_operation, is_refused_to_a_task_that_the_node_has_not_made) {
-  const auto out = run({}, "order-1");
-  ASSERT_TRUE(out.fault);
-  EXPECT_EQ(out.fault->kind(), v1::FAULT_KIND_PERMANENT);
-  EXPECT_EQ(out.fault->code(), "forbidden");
-  EXPECT_TRUE(done_.empty());
+  // The launch of a job of that name, and an operation whose input somebody has replaced.
+  for (const auto& id :
+       {std::string{"order-1"}, std::string{id_prefix} + "x@2026-11-24T03:30:00Z", std::string{id_prefix} + std::string(24, '0')}) {
+    const auto out = run({}, id);
+    ASSERT_TRUE(out.fault) << id;
+    EXPECT_EQ(out.fault->kind(), v1::FAULT_KIND_PERMANENT);
+    EXPECT_EQ(out.fault->code(), "forbidden");
+    EXPECT_TRUE(done_.empty());
+  }
+}
+
+TEST_F(an_operation, deletes_nothing_that_ended_after_the_dry_run) {
+  input_ = R"({"verb":"delete","filter":{"workflow":"order"},"rate":4000,"by":"ann","as_of_unix_ms":1795507200000,"count":50})";
+  ended_at_ = [](std::size_t number) { return number < 50 ? 1'795'507'199'000 : 1'795'507'201'000; };
+  EXPECT_EQ(run_to_the_end().answered(), 50U);
+  EXPECT_TRUE(done_.contains("t-49") && !done_.contains("t-50"));
 }
 
 TEST_F(an_operation, ends_with_a_reason_if_the_node_does_not_take_it_at_all) {
