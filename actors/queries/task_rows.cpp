@@ -16,15 +16,14 @@ bool was_there(const v1::TaskListRequest& what, const v1::TaskRecord& task) {
   if (then == 0) return true;
   if (task.created_at_unix_ms() > then) return false;
   const auto& states = what.states();
-  const auto lists_only_ended =
-      what.archived() || what.ended_since_unix_ms() > 0 || what.ended_until_unix_ms() > 0 ||
-      (!states.empty() && std::all_of(states.begin(), states.end(), [](int state) { return has_ended(static_cast<v1::TaskState>(state))); });
+  const auto lists_ended_states =
+      !states.empty() && std::all_of(states.begin(), states.end(), [](int state) { return has_ended(static_cast<v1::TaskState>(state)); });
+  const auto lists_only_ended = lists_ended_states || what.archived() || what.ended_since_unix_ms() > 0 || what.ended_until_unix_ms() > 0;
   if (lists_only_ended && task.finished_at_unix_ms() > then) return false;
   if (!what.parked_only()) return true;
   const auto& events = task.recent();
   const auto parked =
-      std::find_if(events.rbegin(), events.rend(), [](const v1::HistoryEvent& one) {
-    return one.kind() == v1::EVENT_KIND_TASK_PARKED; });
+      std::find_if(events.rbegin(), events.rend(), [](const v1::HistoryEvent& one) { return one.kind() == v1::EVENT_KIND_TASK_PARKED; });
   return parked == events.rend() || parked->at_unix_ms() <= then;
 }
 

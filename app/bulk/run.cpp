@@ -1,6 +1,7 @@
 #include "app/bulk/run.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,7 +43,8 @@ class run {
         context_(context),
         what_(std::move(what)),
         at_(tally::of(context.checkpoint)),
-        token_("op:" + std::string{context.task_id.substr(id_prefix.size())}) {}
+        token_("op:" + std::string{context.task_id.substr(id_prefix.size())}),
+        may_be_done_(what_.what.verb() == v1::OPERATOR_VERB_RESUME && context.attempt > 1) {}
 
   agents::attempt_result to_the_end() {
     while (!at_end_ || !left_.empty()) {
@@ -123,8 +125,14 @@ class run {
       return false;
     }
     pause_ = {};
-    for (const auto& task : reply->items())
-      if (concerns(what_.what.verb(), task) && !is_operation(task.id()) && !has_ended_since(task)) left_.push_back(task.id());
+    for (const auto& task : reply->items()) {
+      if (is_operation(task.id()) || has_ended_since(task)) continue;
+      if (concerns(what_.what.verb(), task))
+        left_.push_back(task.id());
+      else if (may_be_done_)
+        doubtful_.insert(task.id());
+    }
+    left_.insert(left_.end(), doubtful_.begin(), doubtful_.end());
     page_.cursor = reply->cursor();
     at_end_ = reply->cursor().empty();
     if (left_.empty()) page_done();
@@ -152,9 +160,11 @@ class run {
     std::vector<std::string> later;
     std::optional<error> why;
     const auto acted = left_.size();
+    auto has_repeated = doubtful_.empty();
     for (const auto& one : reply->results()) {
       if (!is_for_later(one.error().code())) {
-        at_.add(one);
+        has_repeated = has_repeated || one.repeated();
+        if (!doubtful_.contains(one.id()) || one.repeated()) at_.add(one);
         continue;
       }
       later.push_back(one.id());
@@ -163,6 +173,8 @@ class run {
     left_ = std::move(later);
     if (why) return pause(*why);
     pause_ = {};
+    may_be_done_ = may_be_done_ && has_repeated;
+    doubtful_.clear();
     page_done();
     // The next ones when these have had their time.
     sleep_until(began + duration{static_cast<std::int64_t>(acted * 1'000 / what_.rate)});
@@ -202,7 +214,11 @@ class run {
   const std::string token_;
   tally page_;                     // only where the next page begins
   std::vector<std::string> left_;  // of the page in progress
-  bool at_end_ = false;            // the page in progress is the last one
+  // What was resumed since the checkpoint, before the death of a node, is no longer on the list of paused tasks: what is not paused is asked for
+  // again, until a page has none that the operation had done already.
+  bool may_be_done_;
+  std::set<std::string> doubtful_;  // of the page in progress
+  bool at_end_ = false;             // the page in progress is the last one
   duration next_look_{0};
   duration pause_{0};
   std::string note_;

@@ -248,7 +248,7 @@ def messages(here):
     _, said = here.ask("POST", "/v1/requests/TaskShowRequest", "admin", field(1, "s-1"))
     expect(SECRET.encode() in said, f"{said}")
     here.desks["admin"].json("submit", "stay", "--id", "m-1", "--delay", "1h")
-    action = field(1, 7) + field(4, "a look") + field(5, "mallory")  # pause
+    action = field(1, 6) + field(4, "a look") + field(5, "mallory")  # cancel
     status, _ = here.ask("POST", "/v1/requests/OperateRequest", "operator", field(1, action) + field(2, "m-1"))
     history = here.desks["viewer"].json("task", "show", "m-1")["history"]
     expect(status == 200 and {event["who"] for event in history if event["who"]} == {"operator-1"}, f"{history}")
@@ -262,7 +262,7 @@ def audit(here):
     _, said = here.ask("GET", "/v1/audit?page_size=1000", "admin")
     seen = {(one["who"], one["path"], one["verb"], one["reason"], one["code"]) for one in said["items"]}
     path = "/v1/requests/OperateRequest"
-    for wanted in (("operator-1", f"{path} r-1", "retry", "the car is there", None), ("operator-1", f"{path} m-1", "pause", "a look", None),
+    for wanted in (("operator-1", f"{path} r-1", "retry", "the car is there", None), ("operator-1", f"{path} m-1", "cancel", "a look", None),
                    ("operator-1", "/v1/requests/JobOperateRequest yearly", "pause", "holidays", None),
                    ("operator-1", "/v1/requests/AgentOperateRequest car", "breaker_open", "repairs", None)):
         expect(wanted in seen, f"{wanted} is not in the audit: {sorted(map(str, seen))}")

@@ -92,7 +92,7 @@ def at_the_door(to, node):
 def nobody(to, node):
     """What is asked for does not exist."""
     for (path, method), operation in openapi.check().document.operations.items():
-        if "404" in operation["responses"] and "requestBody" not in operation:
+        if ("{" in path or path in QUERIES) and "requestBody" not in operation:
             to.expect(404, method.upper(), filled(path) + QUERIES.get(path, ""), code="not_found")
 
 

@@ -125,7 +125,7 @@ std::optional<error> refuse_for(const principal& by, const v1::Submission& item,
     pointer = "/id";
     return invalid("The id " + item.id() + " has the form of a launch of a job.", "Choose an id that does not end with @ and a moment.");
   }
-  if (bulk::is_operation(item.id())) {
+  if (item.id().starts_with(bulk::id_prefix)) {
     pointer = "/id";
     return invalid("The id " + item.id() + " is one of the node's own operations.", "Choose another id, or use POST /v1/tasks:act.");
   }

@@ -91,6 +91,9 @@ TEST(entries_of_requests, say_what_became_of_each_task) {
   told.add_results();
   told.add_results()->mutable_error()->set_code(v1::ERROR_CODE_NOT_FOUND);
   note_ends(told, one);
+  EXPECT_EQ(one.at(0).end, v1::ERROR_CODE_OK) << "some of it was done";
+  told.mutable_results(0)->mutable_error()->set_code(v1::ERROR_CODE_NOT_FOUND);
+  note_ends(told, one);
   EXPECT_EQ(one.at(0).end, v1::ERROR_CODE_NOT_FOUND);
 }
 

@@ -80,7 +80,7 @@ CAF_TEST(any_node_lists_what_all_have_noted_and_one_alone_by_its_name) {
   what.set_node("n5");
   CAF_CHECK_EQUAL(shown(ask<v1::AuditListReply>(n5, what)), "n5:50 n5:20 ");
   what.set_node("n9");
-  CAF_CHECK_EQUAL(ask<v1::AuditListReply>(n5, what).error().sentence(), "node n9 is not connected to node n5");
+  CAF_CHECK_EQUAL(std::string{ask<v1::AuditListReply>(n5, what).error().sentence()}, "node n9 is not connected to node n5");
   what.clear_node();
   what.set_cursor("nothing");
   CAF_CHECK_EQUAL(ask<v1::AuditListReply>(n5, what).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);

@@ -201,13 +201,20 @@ TEST_F(task_queries_test, lists_what_was_there_at_a_moment) {
   };
   EXPECT_EQ(found([](auto&) {}), (texts{"t6", "t5", "t4", "t3", "t2", "t1"}));
   EXPECT_EQ(found([](auto& w) { w.add_states(v1::TASK_STATE_COMPLETED); }), (texts{"t2"}));
-  EXPECT_EQ(found([](auto& w) { w.set_ended_since_unix_ms(1); }), (texts{"t2"}));
   EXPECT_EQ(found([](auto& w) { w.set_parked_only(true); }), (texts{"t4"}));
   EXPECT_EQ(found([](auto& w) {
               w.add_states(v1::TASK_STATE_RUNNING);
               w.add_states(v1::TASK_STATE_COMPLETED);
             }),
             (texts{"t6", "t5", "t4", "t3", "t2", "t1"}));
+  v1::TaskListRequest of_ended;
+  of_ended.set_as_of_unix_ms(6'000);
+  of_ended.set_ended_since_unix_ms(1);
+  auto ended = order(8);
+  for (const auto at : {5'000, 8'000}) {
+    fixture::complete(ended, at);
+    EXPECT_EQ(task_matches(of_ended, ended, from_unix_ms(10'000)), at == 5'000) << at;
+  }
   // 5,000 before the moment, and not before now.
   EXPECT_EQ(found([](auto& w) { w.set_older_than_ms(5'001); }), texts{});
   EXPECT_EQ(found([](auto& w) { w.set_older_than_ms(5'000); }).size(), 6u);

@@ -41,6 +41,7 @@ class an_operation : public testing::Test {
     for (; at < tasks_.size() && out.items_size() < static_cast<int>(what.page_size()); ++at) {
       auto& one = *out.add_items();
       one.set_id(tasks_[at]);
+      one.set_paused(paused_.contains(tasks_[at]));
       if (!ended_at_) continue;
       one.set_state(v1::TASK_STATE_COMPLETED);
       one.set_finished_at_unix_ms(ended_at_(at));
@@ -59,8 +60,12 @@ class an_operation : public testing::Test {
         *one.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "task " + id + " is completed", "Leave it."}.to_proto();
       } else if (late_.erase(id) != 0) {
         *one.mutable_error() = error{v1::ERROR_CODE_TIMED_OUT, "shard 1 did not answer in time", ""}.to_proto();
-      } else if (!done_[id].insert(what.action().token()).second) {
+      } else if (const auto had = done_.find(id); had != done_.end() && had->second.contains(what.action().token())) {
         one.set_repeated(true);
+      } else if (is_resume_ && paused_.erase(id) == 0) {
+        *one.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "task " + id + " is not paused", ""}.to_proto();
+      } else {
+        done_[id].insert(what.action().token());
       }
     }
     return out;
@@ -78,6 +83,7 @@ class an_operation : public testing::Test {
     agents::native_context context{stopped, told};
     context.task_id = id;
     context.checkpoint = checkpoint;
+    context.attempt = attempt_;
     return carry_out(in_, context, input_);
   }
 
@@ -91,7 +97,9 @@ class an_operation : public testing::Test {
   world in_;
   v1::TaskRecord own_;
   std::vector<std::string> tasks_;
-  std::set<std::string> refused_, late_;
+  std::set<std::string> refused_, late_, paused_;
+  bool is_resume_ = false;
+  std::uint32_t attempt_ = 1;
   std::map<std::string, std::set<std::string>> done_;  // tokens by task
   std::vector<std::string> checkpoints_;
   std::set<std::string> notes_;
@@ -122,6 +130,20 @@ TEST_F(an_operation, goes_on_from_its_checkpoint_after_the_death_of_its_node) {
   const auto end = run_to_the_end(checkpoints_.at(checkpoints_.size() - 2));
   EXPECT_EQ(end.answered(), 100U);
   for (const auto& id : tasks_) EXPECT_EQ(done_[id].size(), 1U) << id;
+}
+
+TEST_F(an_operation, counts_what_it_had_resumed_before_the_death_of_its_node) {
+  input_ = R"({"verb":"resume","filter":{"workflow":"order"},"rate":40,"by":"ann","as_of_unix_ms":1795507200000,"count":80})";
+  // The last twenty are not paused, and nobody has paused them.
+  for (std::size_t i = 0; i < 80; ++i) paused_.insert(tasks_[i]);
+  is_resume_ = true;
+  int requests = 0;
+  on_operate_ = [&] { is_ending_ = ++requests == 4; };
+  run();
+  is_ending_ = false;
+  attempt_ = 2;
+  EXPECT_EQ(run_to_the_end(checkpoints_.at(0)).answered(), 80U);
+  for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(done_[tasks_[i]].size(), i < 80 ? 1U : 0U) << i;
 }
 
 TEST_F(an_operation, counts_refusals_by_their_reason) {
