@@ -19,6 +19,9 @@ std::uint64_t alert_book::raise(v1::AlertRecord draft, const page& to) {
   record.set_job(std::move(*draft.mutable_job()));
   record.set_agent(std::move(*draft.mutable_agent()));
   record.set_tasks(draft.tasks());
+  record.set_node(std::move(*draft.mutable_node()));
+  record.set_certificate(draft.certificate());
+  record.set_certificate_ends_at_unix_ms(draft.certificate_ends_at_unix_ms());
   record.set_sentence(std::move(*draft.mutable_sentence()));
   record.set_remedy(std::move(*draft.mutable_remedy()));
   record.set_raised_at_unix_ms(to_unix_ms(to.now));

@@ -30,6 +30,7 @@ constexpr kind_row kinds[] = {
     {"step_failing", v1::ALERT_KIND_STEP_FAILING},
     {"replica_behind", v1::ALERT_KIND_REPLICA_BEHIND},
     {"store_damaged", v1::ALERT_KIND_STORE_DAMAGED, true},
+    {"certificate_ends", v1::ALERT_KIND_CERTIFICATE_ENDS},
 };
 
 const kind_row* row_of(v1::AlertKind kind) {

@@ -25,7 +25,8 @@ gateway_actor::behavior_type run_gateway(supervised_pointer<gateway_actor> self,
       client_requests{}, shell, [shell](v1::Hello& what, const caf::strong_actor_ptr& who) { return shell->hello(what, who); },
       [shell](v1::ReplicaHello& what, const caf::strong_actor_ptr& who) { return shell->meet_replica(what, who); },
       [shell](v1::RegisterAgent& what, const caf::strong_actor_ptr& who) { return shell->register_agent(what, who); },
-      [shell](const v1::FinishedNotice& notice) { shell->relay(notice); }, [shell](const shard_route& route) { shell->learn(route); },
+      [shell](const v1::FinishedNotice& notice) { shell->relay(notice); },
+      [shell](const v1::CertificateReport& what) { shell->report(what); }, [shell](const shard_route& route) { shell->learn(route); },
       [shell](const shard_total& total) { shell->learn(total); });
 }
 

@@ -124,6 +124,36 @@ caf::result<v1::AgentWelcome, caf::strong_actor_ptr> gateway_shell::register_age
   return {std::move(out), caf::strong_actor_ptr{}};
 }
 
+void gateway_shell::report(const v1::CertificateReport& what) {
+  const auto keep = [this, what] {
+    const auto* const desk = routes_.here(0);
+    if (desk != nullptr && desk->scheduler) self_->send(desk->scheduler, what);
+    return desk != nullptr;
+  };
+  const auto& who = self_->current_sender();
+  if (who && who->node() == self_->node()) {
+    if (keep()) return;
+    // Without a route it is lost, and repeated soon.
+    if (const auto via = routes_.there(0)) self_->send(caf::actor_cast<gateway_actor>(via), what);
+    return;
+  }
+  if (!who || !setup_.links) {
+    ++refused_;
+    return;
+  }
+  // A client cannot speak for a node: whoever sends it has introduced itself under that name.
+  self_->request(setup_.links, report_limit, report_atom_v)
+      .then(
+          [this, what, keep, from = who->node()](const link_report& known) {
+            const auto is_sender = [&](const auto& one) { return one.first == what.node() && one.second && one.second->node() == from; };
+            if (std::any_of(known.gateways.begin(), known.gateways.end(), is_sender))
+              keep();
+            else
+              ++refused_;
+          },
+          [](const caf::error&) {});
+}
+
 template <class Request, class Reply>
 void gateway_shell::ask_node(const std::string& node, Request what, promise_of<Reply> promise) {
   const auto absent =

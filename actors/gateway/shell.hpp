@@ -53,6 +53,7 @@ class gateway_shell {
   caf::result<v1::ReplicaWelcome, caf::strong_actor_ptr> meet_replica(v1::ReplicaHello& what, caf::strong_actor_ptr who);
   caf::result<v1::AgentWelcome, caf::strong_actor_ptr> register_agent(v1::RegisterAgent& what, caf::strong_actor_ptr who);
   void relay(const v1::FinishedNotice& notice);
+  void report(const v1::CertificateReport& what);
   void learn(const shard_route& route);
   void learn(const shard_total& total) { routes_.set_count(total.count); }
 

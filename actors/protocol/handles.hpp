@@ -106,6 +106,8 @@ using scheduler_actor = actor_of<
     caf::reacts_to<waiting_tasks>,
     // The cron reports due jobs.
     caf::reacts_to<due_jobs>,
+    // A node says when a certificate of it ends; passed on by the gateway, to shard 0 alone.
+    caf::reacts_to<v1::CertificateReport>,
     // No new tasks and no hand-overs from now on; answered once no agent of this node holds an attempt and everything is durable.
     caf::replies_to<drain_atom>::with<bool>>;
 
@@ -121,6 +123,8 @@ using gateway_actor = actor_of<
     caf::replies_to<v1::ReplicaHello, caf::strong_actor_ptr>::with<v1::ReplicaWelcome, caf::strong_actor_ptr>,
     // Tasks that this gateway submitted to other nodes for its clients have ended or parked.
     caf::reacts_to<v1::FinishedNotice>,
+    // When a certificate ends: of this node, from its API, or of a node that is connected, from that node's gateway.
+    caf::reacts_to<v1::CertificateReport>,
     // From this node's links: where a shard is.
     caf::reacts_to<shard_route>, caf::reacts_to<shard_total>>;
 

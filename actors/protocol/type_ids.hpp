@@ -92,6 +92,7 @@ CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ShardNodesRequest))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ShardNodesReply))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::AuditListRequest))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::AuditListReply))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::CertificateReport))
 
 // Inside one process only.
 CAF_ADD_TYPE_ID(fairlead, (fairlead::commit_request))

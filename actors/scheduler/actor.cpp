@@ -349,7 +349,9 @@ scheduler_actor::behavior_type run_scheduler(supervised_stateful_pointer<schedul
       [=](const stalest_task& what) { shell->take([&](scheduler& s) { s.stalest(what); }); },
       [=](const waiting_tasks& what) { shell->take([&](scheduler& s) { s.look_at_waits(what); }); }, [=](flush_atom) { shell->flush(); },
       [=](resume_atom) { shell->resume(); }, [=](expire_atom) { shell->look(); }, [=](offer_atom) { shell->offer(); },
-      [=](const due_jobs& what) { shell->take([&](scheduler& s) { s.launch_due(what); }); }, [=](drain_atom) { return shell->drain(); });
+      [=](const due_jobs& what) { shell->take([&](scheduler& s) { s.launch_due(what); }); },
+      [=](const v1::CertificateReport& what) { shell->take([&](scheduler& s) { s.look_at_certificate(what); }); },
+      [=](drain_atom) { return shell->drain(); });
 }
 
 }  // namespace fairlead

@@ -43,6 +43,7 @@ scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults
       batches_({world.time, world.reads, world.commits, world.out, world.log, world.confirms}, limits_.shard, limits_.lineage, faults_),
       store_watch_(batches_, alerts_, *world.log, limits_.full_percent),
       replica_watch_(batches_, alerts_, *world.log, *world.time, limits_.replica_alert_after),
+      certificate_watch_(batches_, alerts_, *world.time),
       slots_(*world.time, policy_of(limits)),
       brake_(limits.brake),
       evaluations_(limits.evaluating_bytes),
@@ -63,6 +64,7 @@ status scheduler::open(std::uint64_t epoch) {
   if (!services.ok()) return services;
   if (auto listed = strays_.open(committed()); !listed.ok()) return listed;
   if (auto listed = failing_.open(committed()); !listed.ok()) return listed;
+  if (auto listed = certificate_watch_.open(); !listed.ok()) return listed;
   if (auto opened = catalog_.open(committed()); !opened.ok()) return opened;
   sweep_.begin(batches_.counts(), world_.time->now(), duration{catalog_.longest_timeout_ms()});
   // Agents may have worked on while there was no Scheduler. Their attempts are known only when the sweep is over; hand-overs before that
@@ -115,6 +117,7 @@ void scheduler::on_committed(std::uint64_t sequence) {
   std::erase_if(erasing_strays_, [sequence](const auto& one) { return one.second <= sequence; });
   batches_.committed_up_to(sequence, [this](effects after) { act(std::move(after)); });
   watch_room();
+  if (const auto looked = certificate_watch_.look_at_silent(); !looked.ok()) fail(looked.failure());
   launches_.committed_up_to(sequence);
   admit_pending();
   launches_.admit();
@@ -131,6 +134,11 @@ void scheduler::watch_room() {
   // Until the sweep is over the input bytes of running tasks are not known.
   if (sweep_.under_way()) return;
   if (const auto looked = store_watch_.look(); !looked.ok()) fail(looked.failure());
+}
+
+void scheduler::look_at_certificate(const v1::CertificateReport& what) {
+  if (limits_.shard != 0) return misdirected();
+  if (const auto looked = certificate_watch_.look(what); !looked.ok()) fail(looked.failure());
 }
 
 void scheduler::look_at_replicas() {

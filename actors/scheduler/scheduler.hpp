@@ -36,6 +36,7 @@
 #include "actors/scheduler/books/undo_brake.hpp"
 #include "actors/scheduler/books/watches.hpp"
 #include "actors/scheduler/books/workflow_catalog.hpp"
+#include "actors/scheduler/commit/certificate_watch.hpp"
 #include "actors/scheduler/commit/effects.hpp"
 #include "actors/scheduler/commit/pipeline.hpp"
 #include "actors/scheduler/commit/replica_watch.hpp"
@@ -131,6 +132,8 @@ class scheduler final : private launch_tasks {
   void on_committed(std::uint64_t sequence);
   void on_confirmed(std::uint64_t ticket, bool led);
   void expire_watches();
+  /// Of a node of the cluster. Only shard 0 keeps these alerts.
+  void look_at_certificate(const v1::CertificateReport& what);
   /// To be called now and then, more often than every replica_watch::period.
   void look_at_replicas();
 
@@ -252,6 +255,7 @@ class scheduler final : private launch_tasks {
   commit_pipeline batches_;
   store_watch store_watch_;
   replica_watch replica_watch_;
+  certificate_watch certificate_watch_;
   bool draining_ = false;
   std::optional<error> fatal_;
 

@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include <caf/send.hpp>
+
+#include "actors/core/certificate_stage.hpp"
 #include "app/api/api.hpp"
 #include "messages/ids.hpp"
 
@@ -14,8 +18,7 @@ namespace fairlead::app::api {
 
 namespace {
 
-/// Days before a certificate ends at which the log warns, the longest first.
-constexpr int warn_days[] = {21, 7, 1, 0};
+constexpr duration report_period = std::chrono::seconds{10};
 
 /// The node needs open files for other things, too.
 std::size_t most_connections(std::size_t wanted) {
@@ -77,7 +80,7 @@ result<std::unique_ptr<door::listener>> port::listen(result<listen_socket> at, c
 result<std::unique_ptr<port>> port::serve(const node_config& config, surroundings in, observer& log) {
   if (!config.api) return std::unique_ptr<port>{};
   const auto& wanted = *config.api;
-  std::unique_ptr<port> out{new port{*in.time, log}};
+  std::unique_ptr<port> out{new port{in, log}};
   auto access = gate::open(config.access, [&log](const std::string& sentence) { log.on_note(note_level::warning, "api", sentence); });
   if (!access) return access.failure();
   in.access = std::move(*access);
@@ -115,7 +118,7 @@ status port::open_tls(const api_config& wanted) {
     if (!clients) return refused(clients.failure());
     clients_ = std::move(*clients);
   }
-  look_at_certificate();
+  look_at_files();
   watch_.emplace([this] { look_at_files(); });
   return nothing{};
 }
@@ -123,6 +126,7 @@ status port::open_tls(const api_config& wanted) {
 void port::look_at_files() {
   look_at_certificate();
   if (clients_) look_at_clients();
+  report();
 }
 
 void port::look_at_clients() {
@@ -132,6 +136,9 @@ void port::look_at_clients() {
                   "api.tls.client_ca: " + read.failure().sentence + "; the former authorities stay; " + read.failure().remedy);
   clients_trouble_ = read ? std::string{} : read.failure().sentence;
   if (read && *read) log_->on_note(note_level::info, "api", "api.tls.client_ca: other authorities of client certificates are in use");
+  take(clients_end_, clients_->ends_unix_ms());
+  warn(clients_end_, "api.tls.client_ca: an authority",
+       "add the next one to the file, give clients certificates of it, then remove the former one");
 }
 
 void port::look_at_certificate() {
@@ -140,20 +147,41 @@ void port::look_at_certificate() {
     log_->on_note(note_level::warning, "api",
                   "api.tls: " + read.failure().sentence + "; the former certificate stays; " + read.failure().remedy);
   certificate_trouble_ = read ? std::string{} : read.failure().sentence;
-  if (read && *read) {
-    warned_days_ = -1;
-    log_->on_note(note_level::info, "api",
-                  "api.tls: another certificate is in use, valid until " + format_utc(certificate_->ends_unix_ms()));
-  }
   *ends_ = certificate_->ends_unix_ms();
-  const auto left_ms = *ends_ - to_unix_ms(time_->now());
-  for (const auto days : warn_days) {
-    if (left_ms > std::int64_t{days} * 86'400'000) break;
-    if (warned_days_ != -1 && warned_days_ <= days) continue;
-    warned_days_ = days;
-    log_->on_note(note_level::warning, "api",
-                  std::string{"api.tls: the certificate "} + (left_ms <= 0 ? "has ended at " : "ends at ") +
-                      format_utc(certificate_->ends_unix_ms()) + "; renew it: fairlead certificate renew");
+  if (read && *read) log_->on_note(note_level::info, "api", "api.tls: another certificate is in use, valid until " + format_utc(*ends_));
+  take(certificate_end_, *ends_);
+  warn(certificate_end_, "api.tls: the certificate", "renew it: fairlead certificate renew");
+}
+
+void port::take(shown_end& of, std::int64_t ends_unix_ms) {
+  if (of.ends_unix_ms == ends_unix_ms) return;
+  of = {ends_unix_ms, 0};
+  next_report_ = {};
+}
+
+void port::warn(shown_end& of, const std::string& words, const std::string& remedy) {
+  if (of.ends_unix_ms == 0) return;
+  const auto left_ms = of.ends_unix_ms - to_unix_ms(time_->now());
+  const auto stage = core::certificate_stage(left_ms);
+  if (stage <= of.warned_stage) return;
+  of.warned_stage = stage;
+  log_->on_note(note_level::warning, "api",
+                words + (left_ms <= 0 ? " has ended at " : " ends at ") + format_utc(of.ends_unix_ms) + "; " + remedy);
+}
+
+void port::report() {
+  const auto now = time_->steady();
+  if (!gateway_ || now < next_report_) return;
+  next_report_ = now + report_period;
+  for (const auto& [use, of] :
+       {std::pair{v1::CERTIFICATE_USE_API, &certificate_end_}, std::pair{v1::CERTIFICATE_USE_CLIENTS, &clients_end_}}) {
+    if (of->ends_unix_ms == 0) continue;
+    v1::CertificateReport what;
+    what.set_node(node_);
+    what.set_use(use);
+    what.set_ends_at_unix_ms(of->ends_unix_ms);
+    // The gateway takes reports of its own process alone as this node's.
+    caf::send_as(gateway_, gateway_, std::move(what));
   }
 }
 

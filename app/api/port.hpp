@@ -29,7 +29,13 @@ class port {
   std::shared_ptr<const std::atomic<std::int64_t>> certificate_ends() const { return ends_; }
 
  private:
-  port(const clock& time, observer& log) : time_(&time), log_(&log) {}
+  /// The certificate of TLS, or the authorities of clients, as the node speaks of them.
+  struct shown_end {
+    std::int64_t ends_unix_ms = 0;  // 0: unknown
+    int warned_stage = 0;           // as core::certificate_stage
+  };
+
+  port(const surroundings& in, observer& log) : time_(in.time), log_(&log), node_(in.node), gateway_(in.gateway) {}
   result<std::unique_ptr<door::listener>> listen(result<listen_socket> at, const std::string& where, const door::guard& guards,
                                                  const door::service& to, const std::string& version,
                                                  std::shared_ptr<const door::tls_certificate> tls = {},
@@ -38,14 +44,22 @@ class port {
   void look_at_files();
   void look_at_certificate();
   void look_at_clients();
+  void take(shown_end& of, std::int64_t ends_unix_ms);
+  /// Logs that the end is near, once for each stage.
+  void warn(shown_end& of, const std::string& words, const std::string& remedy);
+  /// Says when the certificates end to the leader of shard 0, which keeps the alerts. Again and again: a report may be lost, and the leader may change.
+  void report();
 
   const clock* time_;
   observer* log_;
+  const std::string node_;
+  const gateway_actor gateway_;
   std::shared_ptr<door::tls_certificate> certificate_;
   const std::shared_ptr<std::atomic<std::int64_t>> ends_ = std::make_shared<std::atomic<std::int64_t>>(0);
   std::shared_ptr<door::client_trust> clients_;        // null: no client is asked for a certificate
   std::string certificate_trouble_, clients_trouble_;  // of the latest reading
-  int warned_days_ = -1;                               // of the certificate that is in use; -1: not yet
+  shown_end certificate_end_, clients_end_;            // of those in use
+  moment next_report_{};                               // by the steady clock
   std::optional<ticker> watch_;
   std::unique_ptr<door::listener> tcp_, unix_;
   std::string socket_;

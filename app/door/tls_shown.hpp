@@ -4,6 +4,7 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -19,7 +20,8 @@ struct trusted_authorities {
   ~trusted_authorities() { gnutls_x509_trust_list_deinit(list, 1); }
 
   gnutls_x509_trust_list_t list = nullptr;
-  std::string text;  // of the file, to see a change
+  std::string text;               // of the file, to see a change
+  std::int64_t ends_unix_ms = 0;  // of the authority that ends first; 0: unknown
 };
 
 /// Of a session whose handshake is over. Null: the client has shown none. The library checks times by the system's clock.

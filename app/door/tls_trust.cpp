@@ -36,6 +36,8 @@ bool is_authority(gnutls_x509_crt_t one) {
   return gnutls_x509_crt_get_ca_status(one, &critical) > 0;
 }
 
+std::int64_t end_of(gnutls_x509_crt_t one) { return std::int64_t{gnutls_x509_crt_get_expiration_time(one)} * 1'000; }
+
 /// Null: the text is known already.
 result<std::shared_ptr<const trusted_authorities>> load_authorities(const std::string& file, const std::string& known_text) {
   std::vector<app::problem> problems;
@@ -56,13 +58,13 @@ result<std::shared_ptr<const trusted_authorities>> load_authorities(const std::s
                      "give certificates of authorities only; fairlead certificate show says what a file has");
   auto out = std::make_shared<trusted_authorities>();
   out->text = *text;
+  for (auto* const one : all.row)
+    if (const auto ends = end_of(one); ends > 0 && (out->ends_unix_ms == 0 || ends < out->ends_unix_ms)) out->ends_unix_ms = ends;
   if (gnutls_x509_trust_list_add_cas(out->list, all.row.data(), count, 0) != static_cast<int>(count))
     return invalid("the certificates in the file " + file + " cannot be used", "give the certificates of authorities: ca.pem");
   all.row.clear();
   return std::shared_ptr<const trusted_authorities>{std::move(out)};
 }
-
-std::int64_t end_of(gnutls_x509_crt_t one) { return std::int64_t{gnutls_x509_crt_get_expiration_time(one)} * 1'000; }
 
 /// As a sentence. `status` is not 0.
 std::string trouble_of(unsigned status, gnutls_x509_crt_t first, std::time_t now) {
@@ -134,6 +136,8 @@ std::shared_ptr<const trusted_authorities> client_trust::current() const {
   const std::lock_guard lock{guard_};
   return current_;
 }
+
+std::int64_t client_trust::ends_unix_ms() const { return current()->ends_unix_ms; }
 
 std::shared_ptr<const client_certificate> shown_certificate(gnutls_session_t session, const trusted_authorities& by) {
   unsigned count = 0;

@@ -1,6 +1,7 @@
 #pragma once
 // The authorities whose certificates of clients a port takes.
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,6 +23,8 @@ class client_trust {
   result<bool> read_again();
 
   std::shared_ptr<const trusted_authorities> current() const;
+  /// When the first of the authorities ends; 0: unknown.
+  std::int64_t ends_unix_ms() const;
 
  private:
   explicit client_trust(std::string file) : file_(std::move(file)) {}

@@ -130,6 +130,7 @@ inline gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, s
       [](const v1::ShardNodesRequest&) { return v1::ShardNodesReply{}; },
       [](const v1::AuditListRequest&) { return v1::AuditListReply{}; },
       [](const v1::FinishedNotice&) {},
+      [](const v1::CertificateReport&) {},
       [](const shard_route&) {},
       [](const shard_total&) {},
   };

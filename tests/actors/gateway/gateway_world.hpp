@@ -25,6 +25,7 @@ struct made_up {
   int statuses = 0;
   int job_operations = 0;
   std::vector<due_jobs> due;
+  std::vector<v1::CertificateReport> certificates;
   bool answers = true;
   client_sink subscriber;
 };
@@ -151,6 +152,7 @@ inline scheduler_actor::behavior_type made_up_scheduler(scheduler_actor::pointer
         return reply;
       },
       [=](const due_jobs& what) { seen->due.push_back(what); },
+      [=](const v1::CertificateReport& what) { seen->certificates.push_back(what); },
       [](drain_atom) { return true; },
   };
 }
