@@ -8,8 +8,6 @@
 #include <chrono>
 #include <utility>
 
-#include <caf/send.hpp>
-
 #include "actors/core/certificate_stage.hpp"
 #include "app/api/api.hpp"
 #include "messages/ids.hpp"
