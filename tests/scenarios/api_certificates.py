@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Clients of the API of a real node that are known by a certificate: right ones, and each that is not taken with the reason; the trust list replaced
-while the node runs; tokens beside certificates; namespaces.
+while the node runs; tokens beside certificates; namespaces; alerts about certificates that end.
 
     FAIRLEAD_BIN=build/release/bin/fairlead tests/scenarios/api_certificates.py
 """
@@ -161,6 +161,29 @@ class certificates_scenario:
         expect("no token, and the connection no client certificate" in said["detail"], str(said))
         self.end()
 
+    def end_is_told(self):
+        """The certificate of the API and an authority of clients end soon: each has an alert, until it is replaced."""
+        certify("renew", self.folder / "localhost.pem", "--ca", self.folder / "ours", "--days", 3)
+        certify("create-ca", "--days", 5, "--out", self.folder / "short")
+        self.clients.write_text("".join((self.folder / ca / "ca.pem").read_text() for ca in ("ours", "short")))
+        self.place = self.start("ending", "127.0.0.1", f"{{ certificates: {ROWS} }}")
+        told = wait_until(lambda: len(found := self.ends_told()) == 2 and found, 30, "both alerts are raised")
+        sentences = sorted(one["sentence"] for one in told)
+        expect(sentences[0].startswith("node single: an authority in its api.tls.client_ca ends at ")
+               and sentences[1].startswith("node single: the certificate of its API ends at "), str(sentences))
+        _, page, _ = ask(self.to(self.ben), "GET", "/v1/alerts")
+        numbers = {one["number"] for one in told}
+        expect({one["number"] for one in page["items"] if one["kind"] == "certificate_ends"} == numbers, str(page))
+        certify("renew", self.folder / "localhost.pem", "--ca", self.folder / "ours")
+        shutil.copy(self.folder / "ours" / "ca.pem", self.clients)
+        wait_until(lambda: not self.ends_told(), 15, "both alerts are resolved")
+        expect({one["number"] for one in self.ends_told("--state", "resolved")} == numbers, "no other alert was raised")
+        self.end()
+
+    def ends_told(self, *filters):
+        found = harness.fairlead_json("alert", "list", *filters, node=self.place.node.address)["alerts"]
+        return [one for one in found if one["kind"] == "certificate_ends"]
+
     def bad_start(self):
         """A trust list that cannot be used keeps the node from starting."""
         one = place(self.box, "bad", api=f"{{ listen: '127.0.0.1:{self.port}', tls: {{ certificate: {self.folder}/localhost.pem, "
@@ -175,7 +198,7 @@ class certificates_scenario:
 
     def run(self):
         for part in (self.right, self.wrong, self.namespaces, self.no_session_is_taken_up_again, self.trust_is_replaced, self.beside_tokens,
-                     self.bad_start):
+                     self.end_is_told, self.bad_start):
             part()
             print(f"ok  {part.__name__}", flush=True)
 
