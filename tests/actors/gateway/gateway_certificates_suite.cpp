@@ -132,4 +132,21 @@ CAF_TEST(a_report_that_finds_no_leader_is_dropped) {
   CAF_CHECK_EQUAL(reported(), names{});
 }
 
+CAF_TEST(a_gateway_of_an_earlier_release_does_no_harm) {
+  introduce("earth");
+  const auto earlier = earth.sys.spawn([](caf::event_based_actor* self) -> caf::behavior {
+    self->set_default_handler(
+        [](caf::scheduled_actor*, caf::message_view&) -> caf::result<caf::message> { return caf::sec::unexpected_message; });
+    return {[](int) {}};
+  });
+  caf::anon_send(on_earth, shard_route{0, caf::actor_cast<caf::strong_actor_ptr>(earlier), "mars", {}, false});
+  settle();
+  report(on_earth, "earth");
+  caf::anon_send(on_earth, shard_route{0, caf::actor_cast<caf::strong_actor_ptr>(mars_from_earth), "mars", {}, false});
+  settle();
+  report(on_earth, "earth");
+  CAF_CHECK_EQUAL(reported(), names{"earth"});
+  caf::anon_send_exit(earlier, caf::exit_reason::user_shutdown);
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()
