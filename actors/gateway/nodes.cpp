@@ -133,7 +133,8 @@ void gateway_shell::report(const v1::CertificateReport& what) {
   const auto& who = self_->current_sender();
   if (who && who->node() == self_->node()) {
     if (keep()) return;
-    // Without a route it is lost, and repeated soon. A gateway of an earlier release answers with an error, which would end this one if it had not asked.
+    // Without a route it is lost, and repeated soon. It is a question because a gateway of an earlier release answers with an error,
+    // which as a message would end this gateway.
     if (const auto via = routes_.there(0))
       self_->request(caf::actor_cast<gateway_actor>(via), answer_limit, what).then([] {}, [](const caf::error&) {});
     return;

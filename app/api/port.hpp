@@ -47,7 +47,8 @@ class port {
   void take(shown_end& of, std::int64_t ends_unix_ms);
   /// Logs that the end is near, once for each stage.
   void warn(shown_end& of, const std::string& words, const std::string& remedy);
-  /// Says when the certificates end to the leader of shard 0, which keeps the alerts. Again and again: a report may be lost, and the leader may change.
+  /// Says when the certificates end to the leader of shard 0, which keeps the alerts. A report may be lost, and the leader may change:
+  /// so it is repeated.
   void report();
 
   const clock* time_;

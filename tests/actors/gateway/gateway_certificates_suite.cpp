@@ -1,4 +1,5 @@
-// Reports about certificates on their way to the leader of shard 0. Over CAF's two virtual nodes: shard 0 is on mars; earth is another node, or a client.
+// Reports about certificates on their way to the leader of shard 0. Over CAF's two virtual nodes: shard 0 is on mars; earth is another
+// node, or a client.
 
 #define CAF_SUITE gateway_certificates_suite
 
