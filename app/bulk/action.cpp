@@ -5,6 +5,7 @@
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/text/json.hpp"
+#include "actors/core/text/text.hpp"
 #include "app/files/workflow_file.hpp"
 #include "app/json/node/task_action.hpp"
 #include "app/json/submission.hpp"
@@ -122,17 +123,9 @@ result<action> read_action(std::string_view json, const std::vector<json_field>&
   return out;
 }
 
-std::string verb_word(const v1::OperatorAction& what) {
-  if (what.verb() == v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED) return "settle_never_happened";
-  if (what.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED) return "settle_completed";
-  for (const auto& row : task_verbs)
-    if (row.verb == what.verb()) return row.word;
-  return "";
-}
-
 std::string input_of(const action& one) {
   json_writer out;
-  out.begin_object().key("verb").string(verb_word(one.what));
+  out.begin_object().key("verb").string(core::verb_word(v1::OperatorVerb_Name(one.what.verb())));
   if (!one.what.step().empty()) out.key("step").string(one.what.step());
   if (one.what.has_json()) out.key("output").raw(one.what.json());
   if (one.what.at_once()) out.key("now").boolean(true);

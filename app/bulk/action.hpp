@@ -42,9 +42,6 @@ struct action {
 /// Reads `{"verb": …, "filter": {…} or "ids": […], …}`; `more`: fields that stand there besides. On an error `pointer` is the field at fault.
 result<action> read_action(std::string_view json, const std::vector<json_field>& more, std::string& pointer);
 
-/// As programs write it: `settle_completed`.
-std::string verb_word(const v1::OperatorAction& what);
-
 /// The input of an operation's task, and back.
 std::string input_of(const action& one);
 result<action> action_of_input(std::string_view json);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/core/request_limits.hpp"
+#include "actors/core/text/text.hpp"
 #include "app/api/api.hpp"
 #include "app/api/tasks/operations.hpp"
 #include "app/bulk/action.hpp"
@@ -83,7 +84,7 @@ void say_dry_run(const exchange_ptr& x, bulk::action what) {
     json_writer out;
     out.begin_object()
         .key("verb")
-        .string(bulk::verb_word(what.what))
+        .string(core::verb_word(v1::OperatorVerb_Name(what.what.verb())))
         .key("count")
         .number(found.count)
         .key("at_least")
@@ -155,7 +156,7 @@ void act_on_tasks(exchange_ptr x) {
   auto what = bulk::read_action(x->text().empty() ? "{}" : x->text(),
                                 {{"dry_run", flag_into(dry_run)}, {"confirm", text_into(confirmation)}}, pointer);
   if (!what) return x->refuse_at(pointer, what.failure());
-  x->note_action(bulk::verb_word(what->what) + (dry_run ? " (dry run)" : ""), what->what.reason());
+  x->note_action(core::verb_word(v1::OperatorVerb_Name(what->what.verb())) + (dry_run ? " (dry run)" : ""), what->what.reason());
   what->what.set_who(x->who());
   if (bulk::input_of(*what).size() > max_input_bytes - 100)
     return x->refuse(
