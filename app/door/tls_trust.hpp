@@ -2,33 +2,20 @@
 // The authorities whose certificates of clients a port takes.
 
 #include <memory>
-#include <mutex>
 #include <string>
 
-#include "messages/error.hpp"
+#include "app/door/reloadable.hpp"
 
 namespace fairlead::app::door {
 
 /// Immutable: a check in progress keeps its own.
 struct trusted_authorities;
 
-/// Thread-safe.
-class client_trust {
+class client_trust : public reloadable<trusted_authorities> {
  public:
   /// A PEM file of certificates of authorities. Errors (invalid_argument, with a remedy): it cannot be read, has none, or has one of something else.
   static result<std::shared_ptr<client_trust>> open(std::string file);
-
-  /// Takes the file if it has changed. On an error the former authorities stay.
-  result<bool> read_again();
-
-  std::shared_ptr<const trusted_authorities> current() const;
-
- private:
-  explicit client_trust(std::string file) : file_(std::move(file)) {}
-
-  const std::string file_;
-  mutable std::mutex guard_;
-  std::shared_ptr<const trusted_authorities> current_;
+  using reloadable::reloadable;
 };
 
 }  // namespace fairlead::app::door
