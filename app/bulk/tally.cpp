@@ -57,21 +57,15 @@ tally tally::of(std::string_view text) {
                              {"remedy", text_into(one.remedy)}},
                             pointer);
   };
-  // An empty array is not taken by each_into.
-  const auto unless_empty = [](json_taker take) -> json_taker {
-    return [take = std::move(take)](const std::string& field, std::string_view value, std::string& pointer) -> status {
-      return value == "[]" ? status{nothing{}} : take(field, value, pointer);
-    };
-  };
   std::string pointer;
   const auto read = read_json_object(text, "The checkpoint",
                                      {{"done", number_into(out.done_)},
                                       {"refused", number_into(out.refused_)},
-                                      {"refusals", unless_empty(each_into(most_groups + 1, read_group))},
+                                      {"refusals", each_into(most_groups + 1, read_group, 0)},
                                       {"stopped", flag_into(out.stopped)},
                                       {"cursor", text_into(out.cursor)},
                                       {"next_id", number_into(out.next_id)},
-                                      {"keys", unless_empty(texts_into(keys, most_groups + 1))}},
+                                      {"keys", texts_into(keys, most_groups + 1, 0)}},
                                      pointer);
   if (!read || keys.size() != groups.size()) return {};
   for (std::size_t i = 0; i < keys.size(); ++i) out.groups_[keys[i]] = std::move(groups[i]);
