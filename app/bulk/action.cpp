@@ -75,7 +75,7 @@ status read_filter(std::string_view json, v1::TaskListRequest& out, std::string&
   return nothing{};
 }
 
-std::string seal_of(const action& one) { return store::to_hex(store::content_hash(input_of(one)).substr(0, 12)); }
+std::string seal_of(std::string_view input) { return store::to_hex(store::content_hash(input).substr(0, 12)); }
 
 /// The number in front of the next dot, which is taken away, too.
 template <class Number>
@@ -154,19 +154,21 @@ result<action> action_of_input(std::string_view json) {
 }
 
 std::string confirmation_of(const action& one) {
-  return std::to_string(one.count) + "." + std::to_string(one.as_of_unix_ms) + "." + seal_of(one);
+  return std::to_string(one.count) + "." + std::to_string(one.as_of_unix_ms) + "." + seal_of(input_of(one));
 }
 
-status take_confirmation(const std::string& text, std::int64_t now_unix_ms, action& one) {
+result<std::string> take_confirmation(const std::string& text, std::int64_t now_unix_ms, action& one) {
   std::string_view left = text;
   const auto wrong =
       invalid("The confirmation is not one of this action.", "Ask for a dry run of exactly this action, and send its `confirm`.");
-  if (!take_part(left, one.count) || !take_part(left, one.as_of_unix_ms) || left != seal_of(one)) return wrong;
-  if (one.as_of_unix_ms <= now_unix_ms && now_unix_ms - one.as_of_unix_ms <= confirmation_ms) return nothing{};
+  if (!take_part(left, one.count) || !take_part(left, one.as_of_unix_ms)) return wrong;
+  auto input = input_of(one);
+  if (left != seal_of(input)) return wrong;
+  if (one.as_of_unix_ms <= now_unix_ms && now_unix_ms - one.as_of_unix_ms <= confirmation_ms) return input;
   return invalid("The confirmation is older than an hour.", "Ask for another dry run, and look at what it finds.");
 }
 
-std::string id_of(const action& one) { return std::string{id_prefix} + seal_of(one); }
+std::string id_of(std::string_view input) { return std::string{id_prefix} + seal_of(input); }
 
 v1::DeployRequest workflow() {
   auto file = parse_workflow(workflow_name, source_of_workflow, nullptr);

@@ -234,7 +234,7 @@ agents::attempt_result carry_out(const world& in, const agents::native_context& 
   auto what = action_of_input(input);
   if (!what) return agents::permanent_fault("bad_input", what.failure().sentence);
   // The id is made of the input: nobody has put another one in its place.
-  if (id_of(*what) != context.task_id) return agents::permanent_fault("forbidden", "The input is not the one that was confirmed");
+  if (id_of(input_of(*what)) != context.task_id) return agents::permanent_fault("forbidden", "The input is not the one that was confirmed");
   return run{in, context, std::move(*what)}.to_the_end();
 }
 

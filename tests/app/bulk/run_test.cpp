@@ -73,7 +73,7 @@ class an_operation : public testing::Test {
 
   /// `given`: another id than that of the input.
   agents::attempt_result run(const std::string& checkpoint = {}, const std::string& given = {}) {
-    const auto id = given.empty() ? id_of(*action_of_input(input_)) : given;
+    const auto id = given.empty() ? id_of(input_of(*action_of_input(input_))) : given;
     std::atomic<bool> stopped{false};
     const agents::native_context::listener told = [this](agents::attempt_progress progress) {
       if (!progress.checkpoint.empty()) checkpoints_.push_back(progress.checkpoint);
