@@ -8,6 +8,7 @@
 #include "actors/core/text/text.hpp"
 #include "app/files/workflow_file.hpp"
 #include "app/json/node/task_action.hpp"
+#include "app/json/node/task_filters.hpp"
 #include "app/json/submission.hpp"
 #include "app/json/words.hpp"
 #include "app/json/writer.hpp"
@@ -39,21 +40,25 @@ steps:
 status read_filter(std::string_view json, v1::TaskListRequest& out, std::string& pointer) {
   if (json.front() != '{') return invalid("Field 'filter' must be an object, " + found_kind(json));
   std::vector<std::string> states;
-  bool parked = false, archived = false;
-  std::int64_t older_ms = 0, younger_ms = 0, ended_since = 0;
   const auto base = pointer;
-  if (auto read = read_json_object(json, "Field 'filter'",
-                                   {{"state", texts_into(states, max_filter_states)},
-                                    {"parked", flag_into(parked)},
-                                    {"workflow", text_into(*out.mutable_workflow())},
-                                    {"labels", labels_into(*out.mutable_labels())},
-                                    {"older_than", duration_into(older_ms, 1)},
-                                    {"younger_than", duration_into(younger_ms, 1)},
-                                    {"archived", flag_into(archived)},
-                                    {"ended_since", moment_into(ended_since)}},
-                                   pointer, " of 'filter'");
-      !read)
-    return read;
+  std::vector<json_field> fields{{"state", texts_into(states, max_filter_states)},
+                                 {"workflow", text_into(*out.mutable_workflow())},
+                                 {"labels", labels_into(*out.mutable_labels())}};
+  for (const auto& one : task_flags)
+    fields.push_back({one.name, [&out, one](const std::string& field, std::string_view value, std::string& at) {
+                        bool on = false;
+                        auto read = flag_into(on)(field, value, at);
+                        (out.*one.set)(on);
+                        return read;
+                      }});
+  for (const auto& one : task_times)
+    fields.push_back({one.name, [&out, one](const std::string& field, std::string_view value, std::string& at) {
+                        std::int64_t ms = 0;
+                        auto read = (one.is_moment ? moment_into(ms) : duration_into(ms, 1))(field, value, at);
+                        (out.*one.set)(ms);
+                        return read;
+                      }});
+  if (auto read = read_json_object(json, "Field 'filter'", fields, pointer, " of 'filter'"); !read) return read;
   for (std::size_t i = 0; i < states.size(); ++i) {
     const auto state = task_state_from_word(states[i]);
     pointer = base + "/state/" + std::to_string(i);
@@ -62,16 +67,9 @@ status read_filter(std::string_view json, v1::TaskListRequest& out, std::string&
   }
   pointer = base;
   if (out.labels_size() > max_filter_labels) return too_many_filters();
-  if (archived && ended_since != 0)
+  if (out.archived() && out.ended_since_unix_ms() != 0)
     return invalid("Fields 'archived' and 'ended_since' of 'filter' are both given.", "Give one of the two.");
-  out.set_parked_only(parked);
-  out.set_archived(archived);
-  out.set_older_than_ms(older_ms);
-  out.set_younger_than_ms(younger_ms);
-  out.set_ended_since_unix_ms(ended_since);
-  const auto is_given = !states.empty() || parked || archived || !out.workflow().empty() || !out.labels().empty() || older_ms != 0 ||
-                        younger_ms != 0 || ended_since != 0;
-  if (!is_given) return invalid("Field 'filter' has no condition.", "Give at least one: no action is meant for all tasks.");
+  if (out.ByteSizeLong() == 0) return invalid("Field 'filter' has no condition.", "Give at least one: no action is meant for all tasks.");
   return nothing{};
 }
 
