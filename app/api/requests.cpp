@@ -71,6 +71,7 @@ void drop_words_of_nodes(v1::NodeOperateRequest& what) {
   what.clear_passed_on();
 }
 void drop_words_of_nodes(v1::ShardNodesRequest& what) { what.clear_passed_on(); }
+void drop_words_of_nodes(v1::AuditListRequest& what) { what.clear_passed_on(); }
 
 // ---- what the audit has of a request ----
 
