@@ -32,7 +32,7 @@ result<v1::AuditListRequest> audit_request(const audit_options& options) {
   out.set_path(options.path);
   out.set_code(options.code);
   out.set_cursor(options.cursor);
-  const auto now = to_unix_ms(system_clock{}.now());
+  const auto now = now_unix_ms();
   std::int64_t since = 0, until = 0;
   if (const auto read = read_since("--since", options.since, now, since); !read) return read.failure();
   if (const auto read = read_since("--until", options.until, now, until); !read) return read.failure();

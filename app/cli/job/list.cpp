@@ -57,7 +57,7 @@ struct asked_history {
 };
 
 result<asked_history> request_of(const history_options& options) {
-  auto range = asked_range::read(options.range, to_unix_ms(system_clock{}.now()));
+  auto range = asked_range::read(options.range, now_unix_ms());
   if (!range) return range.failure();
   asked_history out{{}, std::move(*range)};
   out.request.set_name(options.name);

@@ -31,7 +31,7 @@ struct list_options {
 
 /// When the tasks ended that are asked for.
 status read_end(const list_options& options, v1::TaskListRequest& out) {
-  const auto now = to_unix_ms(system_clock{}.now());
+  const auto now = now_unix_ms();
   std::int64_t since = 0, until = 0;
   if (options.day && options.day->size() != std::string_view{"2026-11-22"}.size())
     return invalid("'" + *options.day + "' is not a day for --day", "Write it in UTC like 2026-11-22");
