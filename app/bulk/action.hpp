@@ -48,7 +48,7 @@ result<action> action_of_input(std::string_view json);
 
 /// `COUNT.MOMENT.SEAL`: what a dry run has found, bound to what it was asked. The seal is a checksum and no secret: whoever may act may act.
 std::string confirmation_of(const action& one);
-/// Takes count and moment from it, and gives the input that the action has with them. Errors: it is of another action, or older than an hour.
+/// Takes count and moment from it, and gives the input that the action has with them. Errors: it is of another action, or over an hour old.
 result<std::string> take_confirmation(const std::string& text, std::int64_t now_unix_ms, action& one);
 /// The same confirmation is the same operation, however often it is sent.
 std::string id_of(std::string_view input);

@@ -202,7 +202,7 @@ class run {
     sleep_until(began + duration{static_cast<std::int64_t>(acted * 1'000 / what_.rate)});
   }
 
-  /// Whether the operation goes on without these for now: the checkpoint must have room for them. What may be done already is a matter of its page.
+  /// Whether the operation goes on without these for now: the checkpoint must have room for them. What may be done already stays with its page.
   bool may_set_aside(const std::vector<std::string>& later) const {
     std::size_t bytes = 0;
     for (const auto* const all : {&at_.aside, &later})

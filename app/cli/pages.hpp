@@ -9,8 +9,8 @@
 
 namespace fairlead::app {
 
-/// Fetches pages by `ask(request)` until there are `limit` items. A page may be short or empty and still have a next page. `go_on(page, to)` writes to a
-/// request or a reply where the list goes on behind `page`; false: nowhere.
+/// Fetches pages by `ask(request)` until there are `limit` items. A page may be short or empty and still have a next page.
+/// `go_on(page, to)` writes to a request or a reply where the list goes on behind `page`; false: nowhere.
 template <class Request, class Ask, class GoOn>
 auto fetch_pages(Request request, std::uint32_t limit, Ask ask, GoOn go_on) -> decltype(ask(request)) {
   std::remove_cvref_t<decltype(*ask(request))> out;

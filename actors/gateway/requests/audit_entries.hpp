@@ -1,5 +1,6 @@
 #pragma once
-// What the audit has of a request that is not one of JSON: over the port between nodes, or of the command line over the API. Method, path and verb are those that the API has for the same. Pure; no CAF.
+// What the audit has of a request that is not one of JSON: over the port between nodes, or of the command line over the API.
+// Method, path and verb are those that the API has for the same. Pure; no CAF.
 
 #include <algorithm>
 #include <string>

@@ -110,15 +110,15 @@ void say_operation(const exchange_ptr& x, const std::string& id, unsigned status
 
 using submission = std::shared_ptr<const v1::SubmitRequest>;
 
-void submit(const exchange_ptr& x, const submission& task, const std::function<void()>& if_not_deployed);
+void submit_operation(const exchange_ptr& x, const submission& task, const std::function<void()>& if_not_deployed);
 
 /// The node itself deploys the workflow and submits the task: whoever may act on tasks need have no right to either.
 void deploy_and_submit(const exchange_ptr& x, const submission& task) {
   x->ask_for_node<v1::DeployRequest>(
-      bulk::workflow(), [x, task](const v1::DeployReply&) { submit(x, task, {}); }, deploy_limit);
+      bulk::workflow(), [x, task](const v1::DeployReply&) { submit_operation(x, task, {}); }, deploy_limit);
 }
 
-void submit(const exchange_ptr& x, const submission& task, const std::function<void()>& if_not_deployed) {
+void submit_operation(const exchange_ptr& x, const submission& task, const std::function<void()>& if_not_deployed) {
   x->ask_for_node<v1::SubmitRequest>(*task, [x, if_not_deployed](const v1::SubmitReply& reply) {
     const auto is_unknown = !reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_NOT_FOUND;
     if (if_not_deployed && is_unknown) return if_not_deployed();
@@ -132,7 +132,7 @@ void begin(const exchange_ptr& x, const submission& task) {
   request.set_name(bulk::workflow_name);
   x->ask_any<v1::WorkflowShowRequest>(std::move(request), {}, [x, task](const result<v1::WorkflowShowReply>& shown) {
     const auto is_current = shown && shown->workflow().content_hash() == store::definition_hash(bulk::workflow().definition());
-    is_current ? submit(x, task, [x, task] { deploy_and_submit(x, task); }) : deploy_and_submit(x, task);
+    is_current ? submit_operation(x, task, [x, task] { deploy_and_submit(x, task); }) : deploy_and_submit(x, task);
   });
 }
 
