@@ -67,9 +67,11 @@ caf::result<v1::AuditListReply> gateway_audits::answer(v1::AuditListRequest& wha
               [this, page](const caf::error&) { ask_nodes(page, {}); });
   };
   // Nodes without shards do not know each other, but all know the nodes with shards.
-  for (std::uint32_t shard = 0; setup_.desks.empty() && shard < routes_.count(); ++shard)
+  for (std::uint32_t shard = 0; setup_.desks.empty() && !page->what.passed_on() && shard < routes_.count(); ++shard)
     if (const auto via = routes_.there(shard)) {
-      self_->request(caf::actor_cast<gateway_actor>(via), all_audits_limit, page->what)
+      auto passed = page->what;
+      passed.set_passed_on(true);
+      self_->request(caf::actor_cast<gateway_actor>(via), all_audits_limit, std::move(passed))
           .then([page](reply& answer) { page->promise.deliver(std::move(answer)); }, [begin](const caf::error&) { begin(); });
       return page->promise;
     }

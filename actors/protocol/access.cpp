@@ -25,12 +25,6 @@ const std::vector<right_word>& right_words() {
   return all;
 }
 
-std::string_view word_of(right one) {
-  const auto& all = right_words();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const right_word& row) { return row.one == one; });
-  return found == all.end() ? std::string_view{} : found->word;
-}
-
 const std::vector<role>& roles() {
   static const std::vector<role> all{
       {"viewer", {right::look, right::see_own_tasks, right::see_tasks}},
@@ -42,6 +36,12 @@ const std::vector<role>& roles() {
       {"webhooks", {right::webhooks}},
   };
   return all;
+}
+
+std::string role_words() {
+  std::string out;
+  for (const auto& one : roles()) (out += out.empty() ? "" : ", ") += one.word;
+  return out;
 }
 
 const role* find_role(std::string_view word) {

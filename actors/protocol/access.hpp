@@ -48,7 +48,6 @@ struct right_word {
 };
 /// Every right, in the order above.
 const std::vector<right_word>& right_words();
-std::string_view word_of(right one);
 
 struct role {
   std::string_view word;
@@ -56,6 +55,8 @@ struct role {
 };
 /// Roles, and rights that may be given besides.
 const std::vector<role>& roles();
+/// `viewer, client, …`
+std::string role_words();
 /// nullptr: there is no such role.
 const role* find_role(std::string_view word);
 

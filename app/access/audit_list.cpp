@@ -96,6 +96,38 @@ v1::AuditListReply read_audit(const audit_log& from, const v1::AuditListRequest&
   return out;
 }
 
+audit_entry with_deed(audit_entry of, const noted_request& what) {
+  of.at_unix_ms = what.entry.at_unix_ms();
+  of.method = what.entry.method();
+  of.path = what.entry.path();
+  of.verb = what.entry.verb();
+  of.reason = what.entry.reason();
+  of.status = 200;
+  if (what.end == v1::ERROR_CODE_OK) return of;
+  of.code = door::problem_of(error{what.end, "", ""}).code;
+  const auto* const kind = door::find_problem_kind(of.code);
+  of.status = kind == nullptr ? 500 : kind->status;
+  return of;
+}
+
+void note_all(audit_log& to, const std::vector<audit_entry>& all, std::function<void(const status&)> then) {
+  struct round {
+    std::mutex guard;
+    std::size_t missing = 0;
+    status worst = nothing{};
+    std::function<void(const status&)> then;
+  };
+  const auto part = std::make_shared<round>();
+  part->missing = all.size();
+  part->then = std::move(then);
+  for (const auto& one : all)
+    to.note(one, [part](const status& written) {
+      const std::lock_guard lock{part->guard};
+      if (!written.ok()) part->worst = written;
+      if (--part->missing == 0) part->then(part->worst);
+    });
+}
+
 namespace {
 
 class audit_of_node final : public audit_port {
@@ -106,42 +138,18 @@ class audit_of_node final : public audit_port {
   bool is_sound() const override { return log_->is_sound(); }
 
   void note(std::vector<noted_request> what, std::function<void(const status&)> then) override {
-    struct round {
-      std::mutex guard;
-      std::size_t missing = 0;
-      status worst = nothing{};
-      std::function<void(const status&)> then;
-    };
-    const auto all = std::make_shared<round>();
-    all->missing = what.size();
-    all->then = std::move(then);
-    for (const auto& one : what)
-      log_->note(to_entry(one), [all](const status& written) {
-        const std::lock_guard lock{all->guard};
-        if (!written.ok()) all->worst = written;
-        if (--all->missing == 0) all->then(all->worst);
-      });
+    std::vector<audit_entry> all;
+    for (const auto& one : what) {
+      audit_entry of;
+      of.kind = "program";
+      of.who = one.entry.who();
+      of.request_id = make_uuid_v7(to_unix_ms(time_.now()));
+      all.push_back(with_deed(std::move(of), one));
+    }
+    note_all(*log_, all, std::move(then));
   }
 
  private:
-  audit_entry to_entry(const noted_request& what) const {
-    audit_entry out;
-    out.at_unix_ms = what.entry.at_unix_ms();
-    out.kind = "program";
-    out.who = what.entry.who();
-    out.request_id = make_uuid_v7(to_unix_ms(time_.now()));
-    out.method = what.entry.method();
-    out.path = what.entry.path();
-    out.verb = what.entry.verb();
-    out.reason = what.entry.reason();
-    out.status = 200;
-    if (what.end == v1::ERROR_CODE_OK) return out;
-    out.code = door::problem_of(error{what.end, "", ""}).code;
-    const auto* const kind = door::find_problem_kind(out.code);
-    out.status = kind == nullptr ? 500 : kind->status;
-    return out;
-  }
-
   const std::shared_ptr<audit_log> log_;
   const clock& time_;
 };

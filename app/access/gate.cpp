@@ -86,32 +86,34 @@ void gate::look() {
   good_ = now.ok();
 }
 
-std::variant<principal, door::problem> gate::admit(std::optional<std::string_view> authorization, const door::peer& from, moment now) {
-  const auto admit_found = [&](std::variant<principal, std::string> found, const char* remedy) -> std::variant<principal, door::problem> {
+std::variant<principal, gate::stranger> gate::identify(std::optional<std::string_view> authorization, const door::peer& from,
+                                                       moment now) const {
+  using answer = std::variant<principal, stranger>;
+  const auto of = [](std::variant<principal, std::string> found, const char* remedy) -> answer {
     if (auto* const who = std::get_if<principal>(&found)) return std::move(*who);
-    return refuse(std::get<std::string>(found), remedy, from, now);
+    return stranger{std::get<std::string>(found), remedy};
   };
-  if (authorization && asks())
-    return admit_found(find_token(*authorization, now), config_.tokens_file.empty() ? show_certificate : send_token);
+  if (authorization && asks()) return of(find_token(*authorization, now), config_.tokens_file.empty() ? show_certificate : send_token);
   if (from.uid) {
     if (auto who = find_user(*from.uid)) return std::move(*who);
-    auto why = refuse("The user with the uid " + std::to_string(*from.uid) + " may not use the API of this node.",
-                      "Add the user to access.users in the node file, or send a token.", from, now);
-    if (why.code == "unauthenticated") why.code = "forbidden";
-    return why;
+    return stranger{"The user with the uid " + std::to_string(*from.uid) + " may not use the API of this node.",
+                    "Add the user to access.users in the node file, or send a token.", "forbidden"};
   }
   if (!asks()) return principal{"loopback", "loopback", {"admin"}, right_set::all(), 0};
-  if (from.certificate) return admit_found(find_certificate(*from.certificate, now), show_certificate);
-  if (config_.certificates.empty()) return refuse("The request has no token.", send_token, from, now);
-  if (config_.tokens_file.empty()) return refuse("The connection has no client certificate.", show_certificate, from, now);
-  return refuse("The request has no token, and the connection no client certificate.", send_token, from, now);
+  if (from.certificate) return of(find_certificate(*from.certificate, now), show_certificate);
+  if (config_.certificates.empty()) return stranger{"The request has no token.", send_token};
+  if (config_.tokens_file.empty()) return stranger{"The connection has no client certificate.", show_certificate};
+  return stranger{"The request has no token, and the connection no client certificate.", send_token};
+}
+
+std::variant<principal, door::problem> gate::admit(std::optional<std::string_view> authorization, const door::peer& from, moment now) {
+  auto found = identify(authorization, from, now);
+  if (auto* const who = std::get_if<principal>(&found)) return std::move(*who);
+  return refuse(std::get<stranger>(found), from, now);
 }
 
 bool gate::knows(std::optional<std::string_view> authorization, const door::peer& from, moment now) const {
-  if (authorization && asks()) return std::holds_alternative<principal>(find_token(*authorization, now));
-  if (from.uid) return find_user(*from.uid).has_value();
-  if (from.certificate && asks()) return std::holds_alternative<principal>(find_certificate(*from.certificate, now));
-  return !asks();
+  return std::holds_alternative<principal>(identify(authorization, from, now));
 }
 
 std::optional<principal> gate::find_user(std::uint32_t uid) const {
@@ -168,7 +170,7 @@ bool gate::is_noise(const std::string& who, moment now) {
   return ++count > most_refused_a_minute;
 }
 
-door::problem gate::refuse(const std::string& sentence, const std::string& remedy, const door::peer& from, moment now) {
+door::problem gate::refuse(const stranger& whom, const door::peer& from, moment now) {
   if (is_noise(from.uid ? "uid " + std::to_string(*from.uid) : from.address, now))
     return {"overloaded",
             "Too many requests without a right token or certificate came from here.",
@@ -176,7 +178,7 @@ door::problem gate::refuse(const std::string& sentence, const std::string& remed
             {},
             {},
             false};
-  return {"unauthenticated", sentence, remedy, {}, {{"WWW-Authenticate", "Bearer realm=\"fairlead\""}}, false};
+  return {whom.code, whom.sentence, whom.remedy, {}, {{"WWW-Authenticate", "Bearer realm=\"fairlead\""}}, false};
 }
 
 }  // namespace fairlead::app

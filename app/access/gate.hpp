@@ -42,6 +42,11 @@ class gate {
     principal who;
     std::int64_t revoked_unix_ms = 0;
   };
+  struct stranger {
+    std::string sentence;
+    const char* remedy;
+    const char* code = "unauthenticated";
+  };
   using known_tokens = std::map<std::string, known_token>;  // by id
 
   gate(access_config config, warn on_trouble);
@@ -50,7 +55,8 @@ class gate {
   std::variant<principal, std::string> find_token(std::string_view header, moment now) const;
   std::variant<principal, std::string> find_certificate(const door::client_certificate& shown, moment now) const;
   std::optional<principal> find_user(std::uint32_t uid) const;
-  door::problem refuse(const std::string& sentence, const std::string& remedy, const door::peer& from, moment now);
+  std::variant<principal, stranger> identify(std::optional<std::string_view> authorization, const door::peer& from, moment now) const;
+  door::problem refuse(const stranger& whom, const door::peer& from, moment now);
   status read();
   void look();
 

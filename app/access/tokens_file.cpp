@@ -15,6 +15,7 @@
 #include "actors/agents/secrets/file.hpp"
 #include "actors/protocol/access.hpp"
 #include "app/json/writer.hpp"
+#include "app/process/write_all.hpp"
 #include "app/yaml/reader.hpp"
 #include "messages/time.hpp"
 
@@ -25,12 +26,6 @@ namespace {
 constexpr std::size_t most_comment_bytes = 256;
 constexpr std::size_t id_bytes = 12;
 constexpr std::size_t hash_digits = 64;
-
-std::string role_list() {
-  std::string out;
-  for (const auto& one : roles()) out += (out.empty() ? "" : ", ") + std::string{one.word};
-  return out;
-}
 
 void read_moment(yaml_section& section, const std::string& key, std::int64_t& out) {
   const auto node = section.find(key);
@@ -74,11 +69,11 @@ token_entry read_token(const yaml_node& node) {
     for (const auto& one : list->items()) {
       const auto word = one.text();
       if (word && find_role(*word) == nullptr)
-        one.complain("there is no role '" + *word + "'", "roles are " + role_list());
+        one.complain("there is no role '" + *word + "'", "roles are " + role_words());
       else if (word)
         out.roles.push_back(*word);
     }
-    if (list->is_list() && out.roles.empty()) list->complain("the token has no role", "roles are " + role_list());
+    if (list->is_list() && out.roles.empty()) list->complain("the token has no role", "roles are " + role_words());
   }
   out.namespaces = read_token_namespaces(section);
   read_moment(section, "created_at", out.created_unix_ms);
@@ -130,12 +125,7 @@ status write_beside(const std::string& path, const std::string& fresh, const std
   bool good = was_there ? ::fchown(fd, is_root ? before.st_uid : static_cast<uid_t>(-1), before.st_gid) == 0
                         : !is_root || ::fchown(fd, static_cast<uid_t>(-1), of_folder.st_gid) == 0;
   good = good && ::fchmod(fd, was_there ? before.st_mode & 0770U : 0640U) == 0;
-  for (std::size_t at = 0; good && at < text.size();) {
-    const auto size = ::write(fd, text.data() + at, text.size() - at);
-    good = size > 0;
-    if (good) at += static_cast<std::size_t>(size);
-  }
-  good = good && ::fsync(fd) == 0;
+  good = good && write_all(fd, text) && ::fsync(fd) == 0;
   const int code = errno;
   ::close(fd);
   if (good) return nothing{};

@@ -22,7 +22,7 @@ bool may_take_for(const exchange_ptr& x, const std::string& client) {
                false});
     return false;
   }
-  x->note_in_audit();
+  if (!x->note_in_audit()) return false;
   x->note_action("take", {});
   return true;
 }

@@ -8,7 +8,8 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
-#include "actors/core/text/text.hpp"
+#include "actors/gateway/requests/audit_entries.hpp"
+#include "app/access/audit_list.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
 #include "app/door/guards.hpp"
@@ -70,91 +71,17 @@ void drop_words_of_nodes(v1::NodeOperateRequest& what) {
   what.clear_passed_on();
 }
 void drop_words_of_nodes(v1::ShardNodesRequest& what) { what.clear_passed_on(); }
+void drop_words_of_nodes(v1::AuditListRequest& what) { what.clear_passed_on(); }
 
 // ---- what the audit has of a request ----
 
-struct deed {
-  std::string verb, objects, reason;
-};
-
-/// `OPERATOR_VERB_SETTLE_COMPLETED` -> `settle_completed`, as the JSON has it.
-std::string verb_word(std::string name) {
-  if (const auto at = name.find("_VERB_"); at != std::string::npos) name.erase(0, at + 6);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return name;
-}
-
-constexpr int most_objects = 20;
-
-template <class Items, class Name>
-std::string names_of_objects(const Items& items, const Name& name) {
-  std::string out;
-  int left = most_objects;
-  for (const auto& one : items) {
-    if (left-- == 0) return out + " and " + std::to_string(items.size() - most_objects) + " more";
-    out += (out.empty() ? "" : " ") + name(one);
-  }
-  return out;
-}
-std::string itself(const std::string& name) { return name; }
-
-/// Of a request that only looks.
 template <class Request>
-deed deed_of(const Request&) {
+std::vector<noted_request> entries_of(const Request& what, const std::string& node) {
+  if constexpr (is_noted<Request>) return to_note(what, node);
   return {};
-}
-deed deed_of(const v1::OperateRequest& what) {
-  return {verb_word(v1::OperatorVerb_Name(what.action().verb())), names_of_objects(what.ids(), itself), what.action().reason()};
-}
-deed deed_of(const v1::RepliesRequest& what) { return {"take", what.client(), ""}; }
-deed deed_of(const v1::DeployRequest& what) { return {"deploy", what.definition().name(), ""}; }
-deed deed_of(const v1::WorkflowDeleteRequest& what) { return {"delete", what.name(), ""}; }
-deed deed_of(const v1::JobApplyRequest& what) {
-  return {"apply", names_of_objects(what.jobs(), [](const v1::JobSpec& job) { return job.name(); }), ""};
-}
-deed deed_of(const v1::JobOperateRequest& what) {
-  return {verb_word(v1::JobVerb_Name(what.action().verb())), names_of_objects(what.names(), itself), what.action().reason()};
-}
-deed deed_of(const v1::AlertAckRequest& what) {
-  return {"ack", names_of_objects(what.numbers(), [](std::uint64_t number) { return std::to_string(number); }), what.note()};
-}
-deed deed_of(const v1::BrakeReleaseRequest& what) { return {"release", "", what.reason()}; }
-deed deed_of(const v1::AgentOperateRequest& what) {
-  return {verb_word(v1::AgentVerb_Name(what.verb())), what.instance().empty() ? what.agent() : what.instance(), what.reason()};
-}
-deed deed_of(const v1::DoctorRequest& what) {
-  return {what.repair() ? "repair" : what.forget_effects() ? "forget_effects" : "look", "", ""};
-}
-deed deed_of(const v1::NodeOperateRequest& what) {
-  return {verb_word(v1::NodeVerb_Name(what.verb())), what.forgotten().empty() ? what.node() : what.forgotten(), what.reason()};
-}
-deed deed_of(const v1::ShardNodesRequest& what) {
-  return {verb_word(v1::ShardNodesRequest::Verb_Name(what.verb())), "shard " + std::to_string(what.shard()) + " " + what.node().name(),
-          what.reason()};
-}
-
-/// As the paths of JSON are (is_noted in api.cpp).
-template <class Request>
-bool changes_something(const Request& what) {
-  const auto needed = right_for(what);
-  return needed == right::act || needed == right::deploy || needed == right::administer;
 }
 /// What is confirmed is erased, and whose it is nobody has checked.
-bool changes_something(const v1::RepliesRequest& what) { return what.acknowledged() != 0 || !what.positions().empty(); }
-bool changes_something(const v1::ShardNodesRequest& what) { return what.verb() != v1::ShardNodesRequest::SHOW; }
-
-/// Of the refusal that a reply has; empty: something was done.
-template <class Reply>
-std::string refusal_in(const Reply& reply) {
-  if (reply.error().code() != v1::ERROR_CODE_OK) return code_word(reply.error().code());
-  if constexpr (requires { reply.results(); }) {
-    const auto is_refused = [](const auto& one) { return one.error().code() != v1::ERROR_CODE_OK; };
-    if (!reply.results().empty() && std::all_of(reply.results().begin(), reply.results().end(), is_refused))
-      return code_word(reply.results(0).error().code());
-  }
-  return {};
-}
+std::vector<noted_request> entries_of(const v1::RepliesRequest& what, const std::string&) { return to_note(what); }
 
 // ---- what a reply has that whoever asks may not see ----
 
@@ -194,24 +121,39 @@ duration more_time_for(const v1::DoctorRequest&) { return doctor_time; }
 
 /// What the node refuses is in the reply, as the command line knows it.
 template <class Reply>
-void say_reply(exchange& x, result<Reply> answer) {
-  Reply reply;
+void say_reply(const exchange_ptr& x, result<Reply> answer, std::vector<noted_request> noted = {}) {
+  const auto reply = std::make_shared<Reply>();
   if (answer)
-    reply = std::move(*answer);
+    *reply = std::move(*answer);
   else
-    *reply.mutable_error() = answer.failure().to_proto();
-  hide(x.by(), reply);
-  x.say_message(reply.SerializeAsString(), refusal_in(reply));
+    *reply->mutable_error() = answer.failure().to_proto();
+  hide(x->by(), *reply);
+  if (noted.empty() || !x->in().audit) return x->say_message(reply->SerializeAsString(), {});
+  note_ends(*reply, noted);
+  std::vector<audit_entry> entries;
+  for (const auto& one : noted) entries.push_back(with_deed(audit_entry_of(x->in(), x->by(), x->what()), one));
+  // The actor has nothing left to do: the exchange is the audit's until it answers.
+  note_all(*x->in().audit, entries, [x, reply](const status& written) {
+    // A refusal has done nothing, and stays what it is.
+    if (!written && reply->error().code() == v1::ERROR_CODE_OK) {
+      reply->Clear();
+      *reply->mutable_error() = error{v1::ERROR_CODE_DISK, "This could not be noted in the audit of the node.",
+                                      "What was asked for may have been done. Look, and call whoever runs the node."}
+                                    .to_proto();
+    }
+    x->say_message(reply->SerializeAsString(), {});
+  });
 }
 
 template <class Request>
-void pass_on(const exchange_ptr& x, Request request) {
+void pass_on(const exchange_ptr& x, Request request, std::vector<noted_request> noted) {
   const auto more = more_time_for(request);
-  x->ask_any<Request>(std::move(request), more, [x](result<reply_of<Request>> answer) { say_reply(*x, std::move(answer)); });
+  x->ask_any<Request>(std::move(request), more,
+                      [x, noted = std::move(noted)](result<reply_of<Request>> answer) { say_reply(x, std::move(answer), noted); });
 }
 
 /// What is wrong with an item refuses that item alone, as in POST /v1/tasks:batch.
-void pass_on(const exchange_ptr& x, v1::SubmitRequest request) {
+void pass_on(const exchange_ptr& x, v1::SubmitRequest request, const std::vector<noted_request>&) {
   v1::SubmitReply results;
   v1::SubmitRequest sound;
   std::vector<int> sent;  // the results that the node gives
@@ -228,13 +170,13 @@ void pass_on(const exchange_ptr& x, v1::SubmitRequest request) {
     *sound.add_items() = std::move(item);
   }
   // Nobody is there to take a notice.
-  if (sound.items().empty()) return say_reply<v1::SubmitReply>(*x, std::move(results));
+  if (sound.items().empty()) return say_reply<v1::SubmitReply>(x, std::move(results));
   const auto all = std::make_shared<v1::SubmitReply>(std::move(results));
   x->ask_any<v1::SubmitRequest>(std::move(sound), {}, [x, all, sent](result<v1::SubmitReply> answer) {
-    if (!answer) return say_reply(*x, std::move(answer));
+    if (!answer) return say_reply(x, std::move(answer));
     for (int i = 0; i < answer->results_size() && i < static_cast<int>(sent.size()); ++i)
       all->mutable_results(sent[static_cast<std::size_t>(i)])->Swap(answer->mutable_results(i));
-    say_reply<v1::SubmitReply>(*x, std::move(*all));
+    say_reply<v1::SubmitReply>(x, std::move(*all));
   });
 }
 
@@ -258,12 +200,12 @@ void take_message(const exchange_ptr& x) {
   if (!may_send(*x, request)) return;
   drop_words_of_nodes(request);
   if (x->by().is_known()) set_who(request, x->who());
-  if (changes_something(request)) {
-    if (!x->note_in_audit()) return;
-    const auto done = deed_of(request);
-    x->note_action(done.verb, done.reason, done.objects);
-  }
-  pass_on(x, std::move(request));
+  auto noted = entries_of(request, x->in().node);
+  if (!noted.empty() && x->in().audit && !x->in().audit->is_sound())
+    return x->refuse(
+        {"disk", "The audit of this node cannot be written.", "Call whoever runs the node: its disk is full or broken.", {}, {}, false});
+  for (auto& one : noted) one.entry.set_at_unix_ms(to_unix_ms(x->in().time->now()));
+  pass_on(x, std::move(request), std::move(noted));
 }
 
 using taker = void (*)(const exchange_ptr&);

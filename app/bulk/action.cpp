@@ -5,8 +5,10 @@
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/text/json.hpp"
+#include "actors/core/text/text.hpp"
 #include "app/files/workflow_file.hpp"
 #include "app/json/node/task_action.hpp"
+#include "app/json/node/task_filters.hpp"
 #include "app/json/submission.hpp"
 #include "app/json/words.hpp"
 #include "app/json/writer.hpp"
@@ -38,21 +40,25 @@ steps:
 status read_filter(std::string_view json, v1::TaskListRequest& out, std::string& pointer) {
   if (json.front() != '{') return invalid("Field 'filter' must be an object, " + found_kind(json));
   std::vector<std::string> states;
-  bool parked = false, archived = false;
-  std::int64_t older_ms = 0, younger_ms = 0, ended_since = 0;
   const auto base = pointer;
-  if (auto read = read_json_object(json, "Field 'filter'",
-                                   {{"state", texts_into(states, max_filter_states)},
-                                    {"parked", flag_into(parked)},
-                                    {"workflow", text_into(*out.mutable_workflow())},
-                                    {"labels", labels_into(*out.mutable_labels())},
-                                    {"older_than", duration_into(older_ms, 1)},
-                                    {"younger_than", duration_into(younger_ms, 1)},
-                                    {"archived", flag_into(archived)},
-                                    {"ended_since", moment_into(ended_since)}},
-                                   pointer, " of 'filter'");
-      !read)
-    return read;
+  std::vector<json_field> fields{{"state", texts_into(states, max_filter_states)},
+                                 {"workflow", text_into(*out.mutable_workflow())},
+                                 {"labels", labels_into(*out.mutable_labels())}};
+  for (const auto& one : task_flags)
+    fields.push_back({one.name, [&out, one](const std::string& field, std::string_view value, std::string& at) {
+                        bool on = false;
+                        auto read = flag_into(on)(field, value, at);
+                        (out.*one.set)(on);
+                        return read;
+                      }});
+  for (const auto& one : task_times)
+    fields.push_back({one.name, [&out, one](const std::string& field, std::string_view value, std::string& at) {
+                        std::int64_t ms = 0;
+                        auto read = (one.is_moment ? moment_into(ms) : duration_into(ms, 1))(field, value, at);
+                        (out.*one.set)(ms);
+                        return read;
+                      }});
+  if (auto read = read_json_object(json, "Field 'filter'", fields, pointer, " of 'filter'"); !read) return read;
   for (std::size_t i = 0; i < states.size(); ++i) {
     const auto state = task_state_from_word(states[i]);
     pointer = base + "/state/" + std::to_string(i);
@@ -61,20 +67,13 @@ status read_filter(std::string_view json, v1::TaskListRequest& out, std::string&
   }
   pointer = base;
   if (out.labels_size() > max_filter_labels) return too_many_filters();
-  if (archived && ended_since != 0)
+  if (out.archived() && out.ended_since_unix_ms() != 0)
     return invalid("Fields 'archived' and 'ended_since' of 'filter' are both given.", "Give one of the two.");
-  out.set_parked_only(parked);
-  out.set_archived(archived);
-  out.set_older_than_ms(older_ms);
-  out.set_younger_than_ms(younger_ms);
-  out.set_ended_since_unix_ms(ended_since);
-  const auto is_given = !states.empty() || parked || archived || !out.workflow().empty() || !out.labels().empty() || older_ms != 0 ||
-                        younger_ms != 0 || ended_since != 0;
-  if (!is_given) return invalid("Field 'filter' has no condition.", "Give at least one: no action is meant for all tasks.");
+  if (out.ByteSizeLong() == 0) return invalid("Field 'filter' has no condition.", "Give at least one: no action is meant for all tasks.");
   return nothing{};
 }
 
-std::string seal_of(const action& one) { return store::to_hex(store::content_hash(input_of(one)).substr(0, 12)); }
+std::string seal_of(std::string_view input) { return store::to_hex(store::content_hash(input).substr(0, 12)); }
 
 /// The number in front of the next dot, which is taken away, too.
 template <class Number>
@@ -122,17 +121,9 @@ result<action> read_action(std::string_view json, const std::vector<json_field>&
   return out;
 }
 
-std::string verb_word(const v1::OperatorAction& what) {
-  if (what.verb() == v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED) return "settle_never_happened";
-  if (what.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED) return "settle_completed";
-  for (const auto& row : task_verbs)
-    if (row.verb == what.verb()) return row.word;
-  return "";
-}
-
 std::string input_of(const action& one) {
   json_writer out;
-  out.begin_object().key("verb").string(verb_word(one.what));
+  out.begin_object().key("verb").string(core::verb_word(v1::OperatorVerb_Name(one.what.verb())));
   if (!one.what.step().empty()) out.key("step").string(one.what.step());
   if (one.what.has_json()) out.key("output").raw(one.what.json());
   if (one.what.at_once()) out.key("now").boolean(true);
@@ -161,19 +152,21 @@ result<action> action_of_input(std::string_view json) {
 }
 
 std::string confirmation_of(const action& one) {
-  return std::to_string(one.count) + "." + std::to_string(one.as_of_unix_ms) + "." + seal_of(one);
+  return std::to_string(one.count) + "." + std::to_string(one.as_of_unix_ms) + "." + seal_of(input_of(one));
 }
 
-status take_confirmation(const std::string& text, std::int64_t now_unix_ms, action& one) {
+result<std::string> take_confirmation(const std::string& text, std::int64_t now_unix_ms, action& one) {
   std::string_view left = text;
   const auto wrong =
       invalid("The confirmation is not one of this action.", "Ask for a dry run of exactly this action, and send its `confirm`.");
-  if (!take_part(left, one.count) || !take_part(left, one.as_of_unix_ms) || left != seal_of(one)) return wrong;
-  if (one.as_of_unix_ms <= now_unix_ms && now_unix_ms - one.as_of_unix_ms <= confirmation_ms) return nothing{};
+  if (!take_part(left, one.count) || !take_part(left, one.as_of_unix_ms)) return wrong;
+  auto input = input_of(one);
+  if (left != seal_of(input)) return wrong;
+  if (one.as_of_unix_ms <= now_unix_ms && now_unix_ms - one.as_of_unix_ms <= confirmation_ms) return input;
   return invalid("The confirmation is older than an hour.", "Ask for another dry run, and look at what it finds.");
 }
 
-std::string id_of(const action& one) { return std::string{id_prefix} + seal_of(one); }
+std::string id_of(std::string_view input) { return std::string{id_prefix} + seal_of(input); }
 
 v1::DeployRequest workflow() {
   auto file = parse_workflow(workflow_name, source_of_workflow, nullptr);

@@ -42,19 +42,16 @@ struct action {
 /// Reads `{"verb": …, "filter": {…} or "ids": […], …}`; `more`: fields that stand there besides. On an error `pointer` is the field at fault.
 result<action> read_action(std::string_view json, const std::vector<json_field>& more, std::string& pointer);
 
-/// As programs write it: `settle_completed`.
-std::string verb_word(const v1::OperatorAction& what);
-
 /// The input of an operation's task, and back.
 std::string input_of(const action& one);
 result<action> action_of_input(std::string_view json);
 
 /// `COUNT.MOMENT.SEAL`: what a dry run has found, bound to what it was asked. The seal is a checksum and no secret: whoever may act may act.
 std::string confirmation_of(const action& one);
-/// Takes count and moment from it. Errors: it is of another action, or older than an hour.
-status take_confirmation(const std::string& text, std::int64_t now_unix_ms, action& one);
+/// Takes count and moment from it, and gives the input that the action has with them. Errors: it is of another action, or over an hour old.
+result<std::string> take_confirmation(const std::string& text, std::int64_t now_unix_ms, action& one);
 /// The same confirmation is the same operation, however often it is sent.
-std::string id_of(const action& one);
+std::string id_of(std::string_view input);
 
 /// Of all operations.
 v1::DeployRequest workflow();

@@ -36,6 +36,8 @@ bool is_for_later(v1::ErrorCode code) {
   }
 }
 
+duration longer(duration pause) { return pause == duration{0} ? first_pause : std::min(pause * 2, longest_pause); }
+
 class run {
  public:
   run(const world& in, const agents::native_context& context, action what)
@@ -47,11 +49,10 @@ class run {
         may_be_done_(what_.what.verb() == v1::OPERATOR_VERB_RESUME && context.attempt > 1) {}
 
   agents::attempt_result to_the_end() {
-    while (!at_end_ || !left_.empty()) {
+    while (!at_.over || !left_.empty() || !at_.aside.empty()) {
       if (!may_go_on()) return ended_early();
-      if (left_.empty() && !take_next()) continue;
-      if (left_.empty()) continue;
-      act();
+      if (left_.empty()) has_its_turn_again() ? take_aside() : take_next();
+      if (!left_.empty()) act();
     }
     return agents::completed(at_.text());
   }
@@ -62,6 +63,7 @@ class run {
   agents::attempt_result ended_early() {
     if (end_ == why_end::stopped) {
       at_.stopped = true;
+      at_.aside.clear();
       return agents::completed(at_.text());
     }
     if (refused_) return agents::permanent_fault(code_word(refused_->code), refused_->sentence);
@@ -101,8 +103,16 @@ class run {
 
   std::size_t chunk_size() const { return std::clamp<std::size_t>(what_.rate / chunks_a_second, 1, most_a_chunk); }
 
-  /// The next tasks to act on. False: the node does not answer, and has been waited for.
-  bool take_next() {
+  bool has_its_turn_again() const { return !at_.aside.empty() && (at_.over || in_.steady() >= aside_until_); }
+
+  void take_aside() {
+    if (in_.steady() < aside_until_) return sleep_until(aside_until_);
+    left_.assign(at_.aside.begin(), at_.aside.begin() + static_cast<std::ptrdiff_t>(std::min(at_.aside.size(), chunk_size())));
+    is_again_ = true;
+  }
+
+  /// The next tasks to act on; none: the node does not answer, and has been waited for, or the page has none.
+  void take_next() {
     if (!what_.ids.empty()) {
       const auto from = std::min<std::size_t>(at_.next_id, what_.ids.size());
       const auto to = std::min(from + chunk_size(), what_.ids.size());
@@ -111,7 +121,7 @@ class run {
       page_.next_id = to;
       at_end_ = to == what_.ids.size();
       if (left_.empty()) page_done();
-      return true;
+      return;
     }
     auto request = what_.which;
     request.set_as_of_unix_ms(what_.as_of_unix_ms);
@@ -121,8 +131,7 @@ class run {
     auto reply = in_.list(request);
     if (!reply) {
       if (!is_for_later(reply.failure().code)) refused_ = reply.failure();
-      pause(reply.failure());
-      return false;
+      return pause(reply.failure());
     }
     pause_ = {};
     for (const auto& task : reply->items()) {
@@ -136,7 +145,6 @@ class run {
     page_.cursor = reply->cursor();
     at_end_ = reply->cursor().empty();
     if (left_.empty()) page_done();
-    return true;
   }
 
   /// The dry run of a deletion has counted what had ended by then.
@@ -170,20 +178,47 @@ class run {
       later.push_back(one.id());
       why = error::from_proto(one.error());
     }
-    left_ = std::move(later);
-    if (why) return pause(*why);
+    left_.clear();
+    if (!may_set_aside(later)) {
+      left_ = std::move(later);
+      return pause(*why);
+    }
     pause_ = {};
-    may_be_done_ = may_be_done_ && has_repeated;
-    doubtful_.clear();
-    page_done();
+    const auto is_again = std::exchange(is_again_, false);
+    const auto has_none_before = at_.aside.empty();
+    if (is_again) at_.aside.erase(at_.aside.begin(), at_.aside.begin() + static_cast<std::ptrdiff_t>(acted));
+    at_.aside.insert(at_.aside.end(), later.begin(), later.end());
+    if (is_again || has_none_before) {
+      aside_pause_ = why ? longer(aside_pause_) : duration{0};
+      aside_until_ = in_.steady() + aside_pause_;
+    }
+    if (!is_again) {
+      may_be_done_ = may_be_done_ && has_repeated;
+      doubtful_.clear();
+      begin_next_page();
+    }
+    tell(why ? why->sentence : "");
     // The next ones when these have had their time.
     sleep_until(began + duration{static_cast<std::int64_t>(acted * 1'000 / what_.rate)});
   }
 
+  /// Whether the operation goes on without these for now: the checkpoint must have room for them. What may be done already stays with its page.
+  bool may_set_aside(const std::vector<std::string>& later) const {
+    std::size_t bytes = 0;
+    for (const auto* const all : {&at_.aside, &later})
+      for (const auto& id : *all) bytes += id.size() + 3;
+    return later.empty() || is_again_ || (doubtful_.empty() && bytes <= most_aside_bytes);
+  }
+
   void page_done() {
+    begin_next_page();
+    tell({});
+  }
+
+  void begin_next_page() {
     at_.cursor = page_.cursor;
     at_.next_id = page_.next_id;
-    tell({});
+    at_.over = at_end_;
   }
 
   void tell(const std::string& note) {
@@ -197,7 +232,7 @@ class run {
   }
 
   void pause(const error& why) {
-    pause_ = pause_ == duration{0} ? first_pause : std::min(pause_ * 2, longest_pause);
+    pause_ = longer(pause_);
     tell(why.sentence);
     sleep_until(in_.steady() + pause_);
   }
@@ -221,6 +256,8 @@ class run {
   bool at_end_ = false;             // the page in progress is the last one
   duration next_look_{0};
   duration pause_{0};
+  bool is_again_ = false;  // what is left are the first of those that were set aside, and no page
+  duration aside_until_{0}, aside_pause_{0};
   std::string note_;
   why_end end_ = why_end::none;
   std::optional<error> refused_;
@@ -234,7 +271,7 @@ agents::attempt_result carry_out(const world& in, const agents::native_context& 
   auto what = action_of_input(input);
   if (!what) return agents::permanent_fault("bad_input", what.failure().sentence);
   // The id is made of the input: nobody has put another one in its place.
-  if (id_of(*what) != context.task_id) return agents::permanent_fault("forbidden", "The input is not the one that was confirmed");
+  if (id_of(input_of(*what)) != context.task_id) return agents::permanent_fault("forbidden", "The input is not the one that was confirmed");
   return run{in, context, std::move(*what)}.to_the_end();
 }
 

@@ -40,7 +40,14 @@ std::string tally::text() const {
   write(out.begin_object());
   out.key("stopped").boolean(stopped).key("cursor").string(cursor).key("next_id").number(next_id).key("keys").begin_array();
   for (const auto& one : groups_) out.string(one.first);
-  return out.end_array().end_object().text();
+  out.end_array();
+  // Earlier releases know no such members.
+  if (!aside.empty()) {
+    out.key("over").boolean(over).key("aside").begin_array();
+    for (const auto& id : aside) out.string(id);
+    out.end_array();
+  }
+  return out.end_object().text();
 }
 
 tally tally::of(std::string_view text) {
@@ -57,21 +64,17 @@ tally tally::of(std::string_view text) {
                              {"remedy", text_into(one.remedy)}},
                             pointer);
   };
-  // An empty array is not taken by each_into.
-  const auto unless_empty = [](json_taker take) -> json_taker {
-    return [take = std::move(take)](const std::string& field, std::string_view value, std::string& pointer) -> status {
-      return value == "[]" ? status{nothing{}} : take(field, value, pointer);
-    };
-  };
   std::string pointer;
   const auto read = read_json_object(text, "The checkpoint",
                                      {{"done", number_into(out.done_)},
                                       {"refused", number_into(out.refused_)},
-                                      {"refusals", unless_empty(each_into(most_groups + 1, read_group))},
+                                      {"refusals", each_into(most_groups + 1, read_group, 0)},
                                       {"stopped", flag_into(out.stopped)},
                                       {"cursor", text_into(out.cursor)},
                                       {"next_id", number_into(out.next_id)},
-                                      {"keys", unless_empty(texts_into(keys, most_groups + 1))}},
+                                      {"keys", texts_into(keys, most_groups + 1, 0)},
+                                      {"over", flag_into(out.over)},
+                                      {"aside", texts_into(out.aside, most_aside_bytes, 0)}},
                                      pointer);
   if (!read || keys.size() != groups.size()) return {};
   for (std::size_t i = 0; i < keys.size(); ++i) out.groups_[keys[i]] = std::move(groups[i]);

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/json/writer.hpp"
 #include "messages/api.pb.h"
@@ -12,15 +13,20 @@
 
 namespace fairlead::app::bulk {
 
+/// Of the ids that a checkpoint may have aside.
+inline constexpr std::size_t most_aside_bytes = 16 << 10;
+
 class tally {
  public:
   /// Counts the answer about one task.
   void add(const v1::OperateResult& answer);
   std::uint64_t answered() const { return done_ + refused_; }
 
-  std::string cursor;         // of the page that is next; empty: the first
-  std::uint64_t next_id = 0;  // of the ids that were given
-  bool stopped = false;       // by an operator, before its end
+  std::string cursor;              // of the page that is next; empty: the first
+  std::uint64_t next_id = 0;       // of the ids that were given
+  bool stopped = false;            // by an operator, before its end
+  std::vector<std::string> aside;  // before `cursor`, and not answered: what they were asked may be taken later
+  bool over = false;               // only these are left
 
   std::string text() const;
   /// Anything else than what text() gave is no progress.

@@ -121,7 +121,7 @@ class console_state {
     if (!where_.drawn) return put(text);
     const auto size = size_of_terminal();
     const auto title = "Every " + std::to_string(plan_.every.count()) + "s: " + printable(joined(plan_.command)) + "   " +
-                       time_text(to_unix_ms(system_clock{}.now())) + "   Enter ends it";
+                       time_text(now_unix_ms()) + "   Enter ends it";
     put(watch_picture(title, text, size.columns, size.rows));
   }
 

@@ -45,7 +45,7 @@ bool belong_together(gnutls_x509_crt_t certificate, gnutls_privkey_t key) {
   return read && a_bytes == b_bytes && a == b;
 }
 
-result<std::shared_ptr<const tls_keys>> load(const std::string& certificate, const std::string& key, const std::string& known_text) {
+result<std::shared_ptr<const tls_keys>> load(const std::string& certificate, const std::string& key, const tls_keys* known) {
   std::vector<app::problem> problems;
   const auto chain = read_text_file(certificate, problems);
   if (!chain) return invalid(app::to_text(problems.front()), "give the path of a PEM file that the node's user can read");
@@ -54,7 +54,7 @@ result<std::shared_ptr<const tls_keys>> load(const std::string& certificate, con
   if (!secret) return secret.failure();
   auto out = std::make_shared<tls_keys>();
   out->text = *chain + *secret;
-  if (out->text == known_text) return std::shared_ptr<const tls_keys>{};
+  if (known != nullptr && out->text == known->text) return std::shared_ptr<const tls_keys>{};
   const auto certificate_text = datum_of(*chain), key_text = datum_of(*secret);
   std::array<gnutls_pcert_st, most_in_chain> found{};
   auto count = most_in_chain;
@@ -77,25 +77,8 @@ result<std::shared_ptr<const tls_keys>> load(const std::string& certificate, con
 }  // namespace
 
 result<std::shared_ptr<tls_certificate>> tls_certificate::open(std::string certificate, std::string key) {
-  std::shared_ptr<tls_certificate> out{new tls_certificate{std::move(certificate), std::move(key)}};
-  auto read = load(out->certificate_, out->key_, {});
-  if (!read) return read.failure();
-  out->current_ = std::move(*read);
-  return out;
-}
-
-result<bool> tls_certificate::read_again() {
-  auto read = load(certificate_, key_, current()->text);
-  if (!read) return read.failure();
-  if (!*read) return false;
-  const std::lock_guard lock{guard_};
-  current_ = std::move(*read);
-  return true;
-}
-
-std::shared_ptr<const tls_keys> tls_certificate::current() const {
-  const std::lock_guard lock{guard_};
-  return current_;
+  return open_as<tls_certificate>(
+      [certificate = std::move(certificate), key = std::move(key)](const tls_keys* known) { return load(certificate, key, known); });
 }
 
 std::int64_t tls_certificate::ends_unix_ms() const { return current()->ends_unix_ms; }

@@ -39,11 +39,11 @@ bool is_authority(gnutls_x509_crt_t one) {
 std::int64_t end_of(gnutls_x509_crt_t one) { return std::int64_t{gnutls_x509_crt_get_expiration_time(one)} * 1'000; }
 
 /// Null: the text is known already.
-result<std::shared_ptr<const trusted_authorities>> load_authorities(const std::string& file, const std::string& known_text) {
+result<std::shared_ptr<const trusted_authorities>> load_authorities(const std::string& file, const trusted_authorities* known) {
   std::vector<app::problem> problems;
   const auto text = read_text_file(file, problems);
   if (!text) return invalid(app::to_text(problems.front()), "give the path of a PEM file that the node's user can read");
-  if (!known_text.empty() && *text == known_text) return std::shared_ptr<const trusted_authorities>{};
+  if (known != nullptr && *text == known->text) return std::shared_ptr<const trusted_authorities>{};
   const gnutls_datum_t pem{reinterpret_cast<unsigned char*>(const_cast<char*>(text->data())), static_cast<unsigned>(text->size())};
   gnutls_x509_crt_t* found = nullptr;
   unsigned count = 0;
@@ -116,25 +116,7 @@ std::vector<std::string> names_in(gnutls_x509_crt_t one) {
 }  // namespace
 
 result<std::shared_ptr<client_trust>> client_trust::open(std::string file) {
-  std::shared_ptr<client_trust> out{new client_trust{std::move(file)}};
-  auto read = load_authorities(out->file_, {});
-  if (!read) return read.failure();
-  out->current_ = std::move(*read);
-  return out;
-}
-
-result<bool> client_trust::read_again() {
-  auto read = load_authorities(file_, current()->text);
-  if (!read) return read.failure();
-  if (!*read) return false;
-  const std::lock_guard lock{guard_};
-  current_ = std::move(*read);
-  return true;
-}
-
-std::shared_ptr<const trusted_authorities> client_trust::current() const {
-  const std::lock_guard lock{guard_};
-  return current_;
+  return open_as<client_trust>([file = std::move(file)](const trusted_authorities* known) { return load_authorities(file, known); });
 }
 
 std::int64_t client_trust::ends_unix_ms() const { return current()->ends_unix_ms; }

@@ -148,12 +148,13 @@ json_taker each_into(std::size_t most, std::function<status(std::size_t i, std::
   };
 }
 
-json_taker texts_into(std::vector<std::string>& out, std::size_t most) {
-  return each_into(most, [&out](std::size_t, std::string_view value, std::string&) -> status {
+json_taker texts_into(std::vector<std::string>& out, std::size_t most, std::size_t least) {
+  const auto take = [&out](std::size_t, std::string_view value, std::string&) -> status {
     if (value.front() != '"') return invalid("Each item must be a string, " + found_kind(value));
     out.push_back(core::decode_json_string(value));
     return nothing{};
-  });
+  };
+  return each_into(most, take, least);
 }
 
 json_taker moment_into(std::int64_t& unix_ms) {

@@ -46,8 +46,8 @@ json_taker number_into(Number& out) {
 /// An array of `least` to `most` values, each read by `take` under its place.
 json_taker each_into(std::size_t most, std::function<status(std::size_t i, std::string_view value, std::string& pointer)> take,
                      std::size_t least = 1);
-/// An array of 1 to `most` strings.
-json_taker texts_into(std::vector<std::string>& out, std::size_t most);
+/// An array of `least` to `most` strings.
+json_taker texts_into(std::vector<std::string>& out, std::size_t most, std::size_t least = 1);
 /// A moment (read_start), and a duration of at least `least_ms`.
 json_taker moment_into(std::int64_t& unix_ms);
 json_taker duration_into(std::int64_t& ms, std::int64_t least_ms);

@@ -41,4 +41,12 @@ result<std::int64_t> read_since(const std::string& option, const std::string& te
   return out_ms;
 }
 
+status read_since(const std::string& option, const std::optional<std::string>& text, std::int64_t now_unix_ms, std::int64_t& unix_ms) {
+  if (!text) return nothing{};
+  const auto read = read_since(option, *text, now_unix_ms);
+  if (!read) return read.failure();
+  unix_ms = *read;
+  return nothing{};
+}
+
 }  // namespace fairlead::app

@@ -14,22 +14,18 @@
 
 #include "actors/delivery/webhooks.hpp"
 #include "actors/expressions/pool.hpp"
-#include "actors/node/ask_gateway.hpp"
 #include "actors/node/node_tree.hpp"
 #include "actors/replication/damage_watch.hpp"
 #include "actors/replication/replica.hpp"
-#include "app/api/port.hpp"
-#include "app/bulk/agent.hpp"
 #include "app/config/secrets.hpp"
-#include "app/metrics/http_port.hpp"
-#include "app/metrics/metrics_source.hpp"
-#include "app/node/both.hpp"
 #include "app/node/identity.hpp"
 #include "app/node/notes.hpp"
+#include "app/node/ports.hpp"
 #include "app/node/rebuild.hpp"
 #include "app/node/reload.hpp"
 #include "app/node/replicas.hpp"
 #include "app/node/setup.hpp"
+#include "app/process/both.hpp"
 #include "app/process/listen_probe.hpp"
 #include "app/process/logging.hpp"
 #include "messages/ids.hpp"
@@ -68,9 +64,7 @@ struct node_runtime::state {
   std::optional<caf::actor_system> system;
   std::shared_ptr<audit_log> audit;  // null: the node has no API. Behind the system: its last answers go to actors
   std::unique_ptr<node_tree> tree;
-  std::optional<metrics_source> figures;
-  std::unique_ptr<class http_port> http;
-  std::unique_ptr<api::port> api;
+  std::unique_ptr<node_ports> ports;
   std::optional<std::jthread> written_notes;
   damage_watch damage{watch_of_damage()};
   std::optional<std::jthread> watches_damage;
@@ -353,10 +347,12 @@ struct node_runtime::state {
                    "start the node again"};
     }
     port = *published;
-    if (auto served = serve_http(); !served.ok()) {
+    auto served = node_ports::serve({config, *system, *tree, clock, *log, audit, ending, [this] { return describe_replicas(); }});
+    if (!served) {
       code = exit_in_use;
-      return served;
+      return served.failure();
     }
+    ports = std::move(*served);
     if (const auto warning = trust_warning(config); !warning.empty()) log->on_note(note_level::warning, "node", warning);
     log->on_note(note_level::info, "node", config.name + " is ready on " + config.listen.host + ":" + std::to_string(port));
     return nothing{};
@@ -395,32 +391,16 @@ struct node_runtime::state {
     return why;
   }
 
-  status serve_http() {
-    const auto replicas = [this] {
-      std::map<std::uint32_t, v1::ShardStatus> out;
-      const std::lock_guard lock{of_several};
-      for (std::size_t i = 0; i < seats.size(); ++i) {
-        if (!seats[i]) continue;
-        auto& here = out[seats[i]->settings().shard];
-        stores->describe(i, *here.mutable_store());
-        *here.mutable_replication() = seats[i]->describe();
-      }
-      return out;
-    };
-    auto served = api::port::serve(config, {&*system, tree->gateway(), config.name, FAIRLEAD_VERSION, &clock, {}, audit}, *log);
-    if (!served) return served.failure();
-    api = std::move(*served);
-    figures.emplace(metrics_setup{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, tree->gateway()),
-                                  replicas, [folders = working_folders_of(config)] { return count_set_aside(folders); },
-                                  api ? api->certificate_ends() : nullptr});
-    if (config.http) {
-      auto started = http_port::start(*config.http, figures->handlers());
-      if (!started) return started.failure();
-      http = std::move(*started);
+  std::map<std::uint32_t, v1::ShardStatus> describe_replicas() {
+    std::map<std::uint32_t, v1::ShardStatus> out;
+    const std::lock_guard lock{of_several};
+    for (std::size_t i = 0; i < seats.size(); ++i) {
+      if (!seats[i]) continue;
+      auto& here = out[seats[i]->settings().shard];
+      stores->describe(i, *here.mutable_store());
+      *here.mutable_replication() = seats[i]->describe();
     }
-    if (!api) return nothing{};
-    auto operations = bulk::make_agent(*system, tree->gateway(), ending);
-    return operations ? tree->add_agent(*operations, operations->name) : operations.failure();
+    return out;
   }
 
   /// What is committed is durable in any case; the next start is faster, and a copy of the closed store is whole.
@@ -445,14 +425,13 @@ struct node_runtime::state {
       const std::lock_guard lock{reloads};
       *ending = true;
     }
-    if (figures) figures->stop();
-    api.reset();
+    if (ports) ports->stop_api();
     if (tree) {
       if (port != 0) system->middleman().unpublish(tree->gateway(), port);
       settled = tree->stop(duration{config.shutdown_timeout_ms / 4 * 3});
       if (!settled) log->on_note(note_level::warning, "node", "some work was not finished in time; nothing acknowledged is lost");
       // Not earlier, so that clients of the monitoring port see the node end; before the tree, which the port asks.
-      http.reset();
+      if (ports) ports->stop_http();
       tree.reset();
     }
     if (expressions) expressions->shut_down();
@@ -492,8 +471,8 @@ status node_runtime::add_agent(const given_agent& agent, const std::string& inst
 
 result<v1::NodeReload> node_runtime::reload() { return state_->reload(); }
 observer& node_runtime::log() { return *state_->log; }
-std::uint16_t node_runtime::http_port() const { return state_->http ? state_->http->port() : 0; }
-bool node_runtime::healthy() { return state_->figures && state_->figures->healthy(); }
+std::uint16_t node_runtime::http_port() const { return state_->ports ? state_->ports->http_port() : 0; }
+bool node_runtime::healthy() { return state_->ports && state_->ports->healthy(); }
 supervision_tree& node_runtime::tree() { return state_->tree->tree(); }
 bool node_runtime::stop() { return state_->end(exit_ok); }
 

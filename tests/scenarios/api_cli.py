@@ -252,6 +252,9 @@ def messages(here):
     status, _ = here.ask("POST", "/v1/requests/OperateRequest", "operator", field(1, action) + field(2, "m-1"))
     history = here.desks["viewer"].json("task", "show", "m-1")["history"]
     expect(status == 200 and {event["who"] for event in history if event["who"]} == {"operator-1"}, f"{history}")
+    many = b"".join(field(2, f"no-{i}") for i in range(25))
+    status, _ = here.ask("POST", "/v1/requests/OperateRequest", "operator", field(1, action) + many)
+    expect(status == 200, f"of 25 tasks that do not exist: {status}")
     forged = field(1, field(1, "m-2") + field(2, "stay") + field(9, "mallory"))
     here.ask("POST", "/v1/requests/SubmitRequest", "both", forged)
     expect(here.desks["viewer"].json("task", "show", "m-2")["submitted_by"] == "both-1", "who has submitted it")
@@ -262,14 +265,16 @@ def audit(here):
     _, said = here.ask("GET", "/v1/audit?page_size=1000", "admin")
     seen = {(one["who"], one["path"], one["verb"], one["reason"], one["code"]) for one in said["items"]}
     path = "/v1/requests/OperateRequest"
-    for wanted in (("operator-1", f"{path} r-1", "retry", "the car is there", None), ("operator-1", f"{path} m-1", "cancel", "a look", None),
-                   ("operator-1", "/v1/requests/JobOperateRequest yearly", "pause", "holidays", None),
-                   ("operator-1", "/v1/requests/AgentOperateRequest car", "breaker_open", "repairs", None)):
+    for wanted in (("operator-1", "/v1/tasks/r-1/actions", "retry", "the car is there", None),
+                   ("operator-1", "/v1/tasks/m-1/actions", "cancel", "a look", None),
+                   ("operator-1", "/v1/jobs/yearly/actions", "pause", "holidays", None),
+                   ("operator-1", "/v1/agents/car/actions", "breaker_open", "repairs", None),
+                   *(("operator-1", f"/v1/tasks/no-{i}/actions", "cancel", "a look", "not_found") for i in range(25))):
         expect(wanted in seen, f"{wanted} is not in the audit: {sorted(map(str, seen))}")
     kept = {(who, where, code) for who, where, _, _, code in seen}
     lists = "/v1/requests/TaskListRequest"
     for wanted in (("viewer-1", path, "forbidden"), ("client-1", lists, "forbidden"), (None, "/v1/me", "unauthenticated"),
-                   ("deploy-1", "/v1/requests/JobApplyRequest yearly", None)):
+                   ("deploy-1", "/v1/jobs/yearly", None)):
         expect(wanted in kept, f"{wanted} is not in the audit: {sorted(map(str, kept))}")
     text = json.dumps(said)
     expect("mallory" not in text and SECRET not in text and not any(token in text for token in here.tokens.values()), "the audit has what it must not have")

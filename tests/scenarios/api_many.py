@@ -33,7 +33,7 @@ def run():
         to = api(port)
         to.expect(201, "POST", "/v1/workflows", raw=STUCK, headers=YAML)
         submit(to, "m", TASKS)
-        for part in (refused, confirmed, killed, stopped, grown, ids, reserved):
+        for part in (refused, confirmed, killed, stopped, grown, ids, deployed, reserved):
             began = time.monotonic()
             to = part(to, here.node) or to
             print(f"ok  {part.__name__}, {time.monotonic() - began:.1f} s", flush=True)
@@ -180,6 +180,17 @@ def ids(to, node):
     expect({one["code"] for one in end["refusals"]} == {"not_found", "wrong_state"}, f"{end['refusals']}")
     _, said = to.expect(200, "POST", "/v1/tasks:states", {"ids": ["g/0", "g/1", "g/2", "g/3"]})
     expect([one["state"] for one in said["items"]] == ["failed"] * 3 + ["running"], f"{said}")
+
+
+def deployed(to, node):
+    """The workflow of operations is deployed when it is missing, or another one."""
+    path = "/v1/workflows/fairlead-operation"
+    for change in (lambda: to.expect(201, "POST", "/v1/workflows", raw=STUCK.replace(b"stuck", b"fairlead-operation"), headers=YAML),
+                   lambda: to.expect(200, "DELETE", path)):
+        change()
+        ended(to, begin(to, "pause", ["m/1"], dry_run(to, "pause", ["m/1"])["confirm"]))
+        _, said = to.expect(200, "GET", path)
+        expect("Made by Fairlead" in said["source"], f"{said}")
 
 
 def reserved(to, node):

@@ -27,6 +27,15 @@ std::size_t character_size(std::string_view text) {
 
 }  // namespace
 
+std::string verb_word(std::string_view name) {
+  constexpr std::string_view before = "_VERB_";
+  if (const auto at = name.find(before); at != std::string_view::npos) name.remove_prefix(at + before.size());
+  std::string out{name};
+  for (auto& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
 std::string clean_text(std::string_view text, std::size_t limit) {
   constexpr std::string_view replacement = "\xef\xbf\xbd";
   std::string out;

@@ -1,7 +1,6 @@
 #include "actors/gateway/requests/audit_entries.hpp"
 
 #include <string>
-#include <string_view>
 
 #include "actors/agents/text_template.hpp"
 #include "actors/core/request_limits.hpp"
@@ -14,15 +13,6 @@ namespace {
 using noted = std::vector<noted_request>;
 
 constexpr std::size_t most_path_bytes = 512;
-constexpr std::size_t most_verb_bytes = 64;
-
-/// `settle_completed` of OPERATOR_VERB_SETTLE_COMPLETED.
-std::string verb_word(const std::string& name, std::string_view prefix) {
-  std::string out;
-  if (name.size() <= prefix.size() || !name.starts_with(prefix)) return out;
-  for (const char c : name.substr(prefix.size())) out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return core::clean_text(out, most_verb_bytes);
-}
 
 /// `/v1/tasks/order-1/actions`
 std::string path_about(const char* before, const std::string& name, const char* behind = "") {
@@ -48,7 +38,7 @@ noted to_note(const v1::OperateRequest& what) {
   noted out;
   if (what.has_shard()) return out;
   const auto& action = what.action();
-  const auto verb = verb_word(v1::OperatorVerb_Name(action.verb()), "OPERATOR_VERB_");
+  const auto verb = core::verb_word(v1::OperatorVerb_Name(action.verb()));
   for (const auto& id : what.ids())
     out.push_back(entry_of(action.who(), "POST", path_about("/v1/tasks/", id, "/actions"), verb, action.reason()));
   return out;
@@ -75,7 +65,7 @@ noted to_note(const v1::JobOperateRequest& what) {
   noted out;
   if (what.has_shard()) return out;
   const auto& action = what.action();
-  const auto verb = verb_word(v1::JobVerb_Name(action.verb()), "JOB_VERB_");
+  const auto verb = core::verb_word(v1::JobVerb_Name(action.verb()));
   if (what.names().empty()) out.push_back(entry_of(action.who(), "POST", "/v1/jobs", verb, action.reason()));
   for (const auto& name : what.names())
     out.push_back(action.verb() == v1::JOB_VERB_DELETE
@@ -97,7 +87,7 @@ noted to_note(const v1::BrakeReleaseRequest& what) {
 noted to_note(const v1::AgentOperateRequest& what) {
   if (what.has_shard()) return {};
   const auto path = path_about("/v1/agents/", what.instance().empty() ? what.agent() : what.instance(), "/actions");
-  return {entry_of(what.who(), "POST", path, verb_word(v1::AgentVerb_Name(what.verb()), "AGENT_VERB_"), what.reason())};
+  return {entry_of(what.who(), "POST", path, core::verb_word(v1::AgentVerb_Name(what.verb())), what.reason())};
 }
 
 noted to_note(const v1::DoctorRequest& what) {
@@ -110,14 +100,19 @@ noted to_note(const v1::NodeOperateRequest& what, const std::string& here) {
   // An empty level only asks for the one that there is.
   if (what.verb() == v1::NODE_VERB_LOG_LEVEL && what.log_level().empty()) return {};
   const auto& about = what.verb() == v1::NODE_VERB_FORGET ? what.forgotten() : what.node().empty() ? here : what.node();
-  return {entry_of(what.who(), "POST", path_about("/v1/nodes/", about, "/actions"), verb_word(v1::NodeVerb_Name(what.verb()), "NODE_VERB_"),
+  return {entry_of(what.who(), "POST", path_about("/v1/nodes/", about, "/actions"), core::verb_word(v1::NodeVerb_Name(what.verb())),
                    what.reason())};
 }
 
 noted to_note(const v1::ShardNodesRequest& what) {
   if (what.passed_on() || what.only_ask() || what.verb() == v1::ShardNodesRequest::SHOW) return {};
   return {entry_of(what.who(), "POST", "/v1/shards/" + std::to_string(what.shard()) + "/nodes",
-                   verb_word(v1::ShardNodesRequest::Verb_Name(what.verb()), ""), what.reason())};
+                   core::verb_word(v1::ShardNodesRequest::Verb_Name(what.verb())), what.reason())};
+}
+
+noted to_note(const v1::RepliesRequest& what) {
+  if (what.acknowledged() == 0 && what.positions().empty()) return {};
+  return {entry_of({}, "POST", path_about("/v1/clients/", what.client(), "/replies:take"), "take")};
 }
 
 }  // namespace fairlead

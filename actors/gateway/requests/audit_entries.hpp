@@ -1,5 +1,6 @@
 #pragma once
-// What the audit has of a request that comes over the port between nodes. Method, path and verb are those that the API has for the same. Pure; no CAF.
+// What the audit has of a request that is not one of JSON: over the port between nodes, or of the command line over the API.
+// Method, path and verb are those that the API has for the same. Pure; no CAF.
 
 #include <algorithm>
 #include <string>
@@ -27,6 +28,7 @@ std::vector<noted_request> to_note(const v1::BrakeReleaseRequest& what);
 std::vector<noted_request> to_note(const v1::AgentOperateRequest& what);
 std::vector<noted_request> to_note(const v1::DoctorRequest& what);
 std::vector<noted_request> to_note(const v1::ShardNodesRequest& what);
+std::vector<noted_request> to_note(const v1::RepliesRequest& what);
 /// `here`: the node that is asked.
 std::vector<noted_request> to_note(const v1::NodeOperateRequest& what, const std::string& here);
 template <class Request>

@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "actors/core/request_limits.hpp"
+#include "actors/core/text/text.hpp"
 #include "app/api/api.hpp"
 #include "app/api/tasks/operations.hpp"
 #include "app/bulk/action.hpp"
 #include "app/json/node/task_action.hpp"
 #include "app/json/task.hpp"
+#include "store/content_hash.hpp"
 
 namespace fairlead::app::api {
 
@@ -83,7 +85,7 @@ void say_dry_run(const exchange_ptr& x, bulk::action what) {
     json_writer out;
     out.begin_object()
         .key("verb")
-        .string(bulk::verb_word(what.what))
+        .string(core::verb_word(v1::OperatorVerb_Name(what.what.verb())))
         .key("count")
         .number(found.count)
         .key("at_least")
@@ -106,29 +108,39 @@ void say_operation(const exchange_ptr& x, const std::string& id, unsigned status
   });
 }
 
+using submission = std::shared_ptr<const v1::SubmitRequest>;
+
+void submit_operation(const exchange_ptr& x, const submission& task, const std::function<void()>& if_not_deployed);
+
 /// The node itself deploys the workflow and submits the task: whoever may act on tasks need have no right to either.
-void begin(const exchange_ptr& x, const bulk::action& what) {
+void deploy_and_submit(const exchange_ptr& x, const submission& task) {
   x->ask_for_node<v1::DeployRequest>(
-      bulk::workflow(),
-      [x, what](const v1::DeployReply&) {
-        v1::SubmitRequest request;
-        auto& item = *request.add_items();
-        item.set_id(bulk::id_of(what));
-        item.set_workflow(bulk::workflow_name);
-        item.set_input(bulk::input_of(what));
-        item.set_submitted_by(x->by().is_known() ? x->who() : "");
-        x->ask_for_node<v1::SubmitRequest>(std::move(request), [x](const v1::SubmitReply& reply) {
-          if (const auto* const done = x->only_result(reply)) say_operation(x, done->id(), 202);
-        });
-      },
-      deploy_limit);
+      bulk::workflow(), [x, task](const v1::DeployReply&) { submit_operation(x, task, {}); }, deploy_limit);
 }
 
-void begin_if_as_confirmed(const exchange_ptr& x, const bulk::action& what) {
-  count(x, what, [x, what](const count_of_tasks& found) {
-    if (found.count <= what.count + what.count / 10) return begin(x, what);
+void submit_operation(const exchange_ptr& x, const submission& task, const std::function<void()>& if_not_deployed) {
+  x->ask_for_node<v1::SubmitRequest>(*task, [x, if_not_deployed](const v1::SubmitReply& reply) {
+    const auto is_unknown = !reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_NOT_FOUND;
+    if (if_not_deployed && is_unknown) return if_not_deployed();
+    if (const auto* const done = x->only_result(reply)) say_operation(x, done->id(), 202);
+  });
+}
+
+/// A deployment needs all shards, and is needed once for each release. A shard that lacks it says so.
+void begin(const exchange_ptr& x, const submission& task) {
+  v1::WorkflowShowRequest request;
+  request.set_name(bulk::workflow_name);
+  x->ask_any<v1::WorkflowShowRequest>(std::move(request), {}, [x, task](const result<v1::WorkflowShowReply>& shown) {
+    const auto is_current = shown && shown->workflow().content_hash() == store::definition_hash(bulk::workflow().definition());
+    is_current ? submit_operation(x, task, [x, task] { deploy_and_submit(x, task); }) : deploy_and_submit(x, task);
+  });
+}
+
+void begin_if_as_confirmed(const exchange_ptr& x, const bulk::action& what, const submission& task) {
+  count(x, what, [x, task, confirmed = what.count](const count_of_tasks& found) {
+    if (found.count <= confirmed + confirmed / 10) return begin(x, task);
     x->refuse({"conflict",
-               "The action is about " + std::to_string(found.count) + " tasks now, and " + std::to_string(what.count) + " were confirmed.",
+               "The action is about " + std::to_string(found.count) + " tasks now, and " + std::to_string(confirmed) + " were confirmed.",
                "Ask for another dry run, look at what it finds, and confirm that.",
                {},
                {},
@@ -137,12 +149,18 @@ void begin_if_as_confirmed(const exchange_ptr& x, const bulk::action& what) {
 }
 
 /// Of an operation that has begun already, only its state is said: who has got no answer asks again.
-void confirm(const exchange_ptr& x, const bulk::action& what) {
+void confirm(const exchange_ptr& x, const bulk::action& what, std::string input) {
+  const auto task = std::make_shared<v1::SubmitRequest>();
+  auto& item = *task->add_items();
+  item.set_id(bulk::id_of(input));
+  item.set_workflow(bulk::workflow_name);
+  item.set_input(std::move(input));
+  item.set_submitted_by(x->by().is_known() ? x->who() : "");
   v1::StatesRequest request;
-  request.add_ids(bulk::id_of(what));
-  x->ask<v1::StatesRequest>(request, [x, what](const v1::StatesReply& reply) {
+  request.add_ids(item.id());
+  x->ask<v1::StatesRequest>(request, [x, what, task](const v1::StatesReply& reply) {
     const auto is_there = !reply.items().empty() && reply.items(0).state() != v1::TASK_STATE_UNSPECIFIED;
-    is_there ? say_operation(x, bulk::id_of(what), 202) : begin_if_as_confirmed(x, what);
+    is_there ? say_operation(x, task->items(0).id(), 202) : begin_if_as_confirmed(x, what, task);
   });
 }
 
@@ -155,9 +173,9 @@ void act_on_tasks(exchange_ptr x) {
   auto what = bulk::read_action(x->text().empty() ? "{}" : x->text(),
                                 {{"dry_run", flag_into(dry_run)}, {"confirm", text_into(confirmation)}}, pointer);
   if (!what) return x->refuse_at(pointer, what.failure());
-  x->note_action(bulk::verb_word(what->what) + (dry_run ? " (dry run)" : ""), what->what.reason());
+  x->note_action(core::verb_word(v1::OperatorVerb_Name(what->what.verb())) + (dry_run ? " (dry run)" : ""), what->what.reason());
   what->what.set_who(x->who());
-  if (bulk::input_of(*what).size() > max_input_bytes - 100)
+  if (dry_run && bulk::input_of(*what).size() > max_input_bytes - 100)
     return x->refuse(
         {"too_large", "The ids and the rest of the action take more than 256 KiB.", "Name fewer tasks at once.", {}, {}, false});
   if (dry_run && !confirmation.empty())
@@ -166,9 +184,9 @@ void act_on_tasks(exchange_ptr x) {
   if (confirmation.empty())
     return x->refuse_at("/confirm",
                         invalid("The action is not confirmed.", "Ask with \"dry_run\": true first, and send the same with its `confirm`."));
-  if (const auto taken = bulk::take_confirmation(confirmation, to_unix_ms(x->in().time->now()), *what); !taken)
-    return x->refuse_at("/confirm", taken.failure());
-  confirm(x, *what);
+  auto input = bulk::take_confirmation(confirmation, to_unix_ms(x->in().time->now()), *what);
+  if (!input) return x->refuse_at("/confirm", input.failure());
+  confirm(x, *what, std::move(*input));
 }
 
 }  // namespace fairlead::app::api

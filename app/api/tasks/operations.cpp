@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "actors/core/text/text.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
 #include "app/bulk/action.hpp"
@@ -42,7 +43,10 @@ std::string operation_json(const v1::TaskRecord& task) {
   out.key("state").string(at.stopped && task.state() == v1::TASK_STATE_COMPLETED ? "stopped"
                                                                                  : state_of(task.state(), task.parked(), task.paused()));
   out.key("reason_of_state").text_or_null(task.parked() ? task.parked_reason() : "");
-  out.key("verb").text_or_null(what ? bulk::verb_word(what->what) : "").key("step").text_or_null(what ? what->what.step() : "");
+  out.key("verb")
+      .text_or_null(what ? core::verb_word(v1::OperatorVerb_Name(what->what.verb())) : "")
+      .key("step")
+      .text_or_null(what ? what->what.step() : "");
   out.key("filter").raw(what ? what->filter : "").key("ids").boolean(what && !what->ids.empty());
   out.key("by").text_or_null(what ? what->what.who() : "").key("reason").text_or_null(what ? what->what.reason() : "");
   out.key("rate").number(what ? what->rate : 0);

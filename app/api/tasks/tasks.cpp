@@ -7,6 +7,7 @@
 #include "actors/core/task/task.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
+#include "app/json/node/task_filters.hpp"
 #include "app/json/task.hpp"
 #include "app/json/words.hpp"
 #include "messages/task_states.hpp"
@@ -35,15 +36,12 @@ v1::TaskListRequest begin_list(exchange& from, const page_asked& page) {
 
 v1::TaskListRequest read_list(exchange& from, const page_asked& page) {
   auto out = begin_list(from, page);
-  take_flag(from, "parked", [&](bool on) { out.set_parked_only(on); });
-  take_flag(from, "archived", [&](bool on) { out.set_archived(on); });
-  std::int64_t older_ms = 0, younger_ms = 0, ended_since = 0;
-  take_age(from, "older_than", older_ms);
-  take_age(from, "younger_than", younger_ms);
-  take_moment(from, "ended_since", ended_since);
-  out.set_older_than_ms(older_ms);
-  out.set_younger_than_ms(younger_ms);
-  out.set_ended_since_unix_ms(ended_since);
+  for (const auto& one : task_flags) take_flag(from, one.name, [&](bool on) { (out.*one.set)(on); });
+  for (const auto& one : task_times) {
+    std::int64_t ms = 0;
+    one.is_moment ? take_moment(from, one.name, ms) : take_age(from, one.name, ms);
+    (out.*one.set)(ms);
+  }
   return out;
 }
 

@@ -1,10 +1,9 @@
-#include <algorithm>
 #include <memory>
 #include <optional>
 
-#include "actors/core/request_limits.hpp"
 #include "app/cli/access/audit_text.hpp"
 #include "app/cli/commands.hpp"
+#include "app/cli/pages.hpp"
 #include "app/json/node/audit.hpp"
 #include "app/json/times.hpp"
 #include "messages/time.hpp"
@@ -33,33 +32,22 @@ result<v1::AuditListRequest> audit_request(const audit_options& options) {
   out.set_path(options.path);
   out.set_code(options.code);
   out.set_cursor(options.cursor);
-  const auto now = to_unix_ms(system_clock{}.now());
-  if (options.since) {
-    const auto at = read_since("--since", *options.since, now);
-    if (!at) return at.failure();
-    out.set_since_unix_ms(*at);
-  }
-  if (options.until) {
-    const auto at = read_since("--until", *options.until, now);
-    if (!at) return at.failure();
-    out.set_until_unix_ms(*at);
-  }
+  const auto now = now_unix_ms();
+  std::int64_t since = 0, until = 0;
+  if (const auto read = read_since("--since", options.since, now, since); !read) return read.failure();
+  if (const auto read = read_since("--until", options.until, now, until); !read) return read.failure();
+  out.set_since_unix_ms(since);
+  out.set_until_unix_ms(until);
   return out;
 }
 
-/// Fetches pages until there are enough entries. A page may be short or empty and still have a next page.
 result<v1::AuditListReply> fetch_audit(client& from, v1::AuditListRequest request, std::uint32_t limit) {
-  v1::AuditListReply out;
-  for (;;) {
-    request.set_page_size(std::min<std::uint32_t>(limit - static_cast<std::uint32_t>(out.items_size()), max_page_size));
-    auto page = from.audit(request);
-    if (!page) return page.failure();
-    for (auto& item : *page->mutable_items()) *out.add_items() = std::move(item);
-    if (!page->missing().empty()) *out.mutable_missing() = page->missing();
-    out.set_cursor(page->cursor());
-    if (page->cursor().empty() || static_cast<std::uint32_t>(out.items_size()) >= limit) return out;
-    request.set_cursor(page->cursor());
-  }
+  return fetch_pages(
+      std::move(request), limit, [&](const auto& one) { return from.audit(one); },
+      [](const auto& page, auto& to) {
+        to.set_cursor(page.cursor());
+        return !page.cursor().empty();
+      });
 }
 
 }  // namespace

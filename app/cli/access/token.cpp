@@ -23,14 +23,6 @@ namespace {
 constexpr std::int64_t day_ms = 86'400'000;
 constexpr std::int64_t longest_ms = 3'650 * day_ms;
 
-std::int64_t now_unix_ms() { return to_unix_ms(std::chrono::time_point_cast<duration>(std::chrono::system_clock::now())); }
-
-std::string role_words() {
-  std::string out;
-  for (const auto& one : roles()) out += (out.empty() ? "" : ", ") + std::string{one.word};
-  return out;
-}
-
 const char* state_of(const token_entry& one) {
   if (one.revoked_unix_ms != 0) return "revoked";
   return one.expires_unix_ms != 0 && one.expires_unix_ms <= now_unix_ms() ? "expired" : "valid";
@@ -186,8 +178,9 @@ void add_token_commands(CLI::App& app, cli_context& context) {
   const auto asked = std::make_shared<creation>();
   making->add_option("NAME", asked->name, "Whose token it is; histories and logs show this name")->required();
   making->add_option("--role", asked->roles, "A role: " + role_words() + "; may be given several times")->required();
-  making->add_option("--namespace", asked->namespaces,
-                     "A namespace that the token may ask for (default " + std::string{default_namespace_word} + "); may be given several times");
+  making->add_option(
+      "--namespace", asked->namespaces,
+      "A namespace that the token may ask for (default " + std::string{default_namespace_word} + "); may be given several times");
   making->add_option("--expires", asked->expires, "How long the token is valid, such as 30d, or never (default 90d)");
   making->add_option("--comment", asked->comment, "Kept in the file");
   add_file_option(*making, asked->file);

@@ -1,14 +1,13 @@
 // `job list` and `job history`: fetch pages until enough entries are there.
 
-#include <algorithm>
 #include <memory>
 
-#include "actors/core/request_limits.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/job/job.hpp"
 #include "app/cli/job/moments.hpp"
 #include "app/cli/job/text.hpp"
 #include "app/cli/labels.hpp"
+#include "app/cli/pages.hpp"
 #include "app/json/job/jobs.hpp"
 
 namespace fairlead::app {
@@ -58,7 +57,7 @@ struct asked_history {
 };
 
 result<asked_history> request_of(const history_options& options) {
-  auto range = asked_range::read(options.range, to_unix_ms(system_clock{}.now()));
+  auto range = asked_range::read(options.range, now_unix_ms());
   if (!range) return range.failure();
   asked_history out{{}, std::move(*range)};
   out.request.set_name(options.name);
@@ -66,23 +65,13 @@ result<asked_history> request_of(const history_options& options) {
   return out;
 }
 
-std::uint32_t page_size(std::uint32_t limit, int there) {
-  return std::min<std::uint32_t>(limit - static_cast<std::uint32_t>(there), max_page_size);
-}
-
-/// A page may be short or empty and still have a next page.
 result<v1::JobListReply> fetch(client& from, v1::JobListRequest request, std::uint32_t limit) {
-  v1::JobListReply out;
-  for (;;) {
-    request.set_page_size(page_size(limit, out.items_size()));
-    auto page = from.jobs(request);
-    if (!page) return page.failure();
-    for (auto& item : *page->mutable_items()) *out.add_items() = std::move(item);
-    if (!page->missing().empty()) *out.mutable_missing() = page->missing();
-    out.set_after(page->after());
-    if (page->after().empty() || static_cast<std::uint32_t>(out.items_size()) >= limit) return out;
-    request.set_after(page->after());
-  }
+  return fetch_pages(
+      std::move(request), limit, [&](const auto& one) { return from.jobs(one); },
+      [](const auto& page, auto& to) {
+        to.set_after(page.after());
+        return !page.after().empty();
+      });
 }
 
 result<v1::JobHistoryReply> fetch(client& from, const asked_history& asked, std::uint32_t limit) {
@@ -92,16 +81,12 @@ result<v1::JobHistoryReply> fetch(client& from, const asked_history& asked, std:
   request.set_from_unix_ms(range->from_unix_ms);
   // The request excludes its end, and a whole day is included.
   request.set_to_unix_ms(range->to_unix_ms + (asked.range.ends_with_day() ? 1 : 0));
-  v1::JobHistoryReply out;
-  for (;;) {
-    request.set_page_size(page_size(limit, out.items_size()));
-    auto page = from.job_history(request);
-    if (!page) return page.failure();
-    for (auto& item : *page->mutable_items()) *out.add_items() = std::move(item);
-    out.set_before_unix_ms(page->before_unix_ms());
-    if (page->before_unix_ms() == 0 || static_cast<std::uint32_t>(out.items_size()) >= limit) return out;
-    request.set_before_unix_ms(page->before_unix_ms());
-  }
+  return fetch_pages(
+      std::move(request), limit, [&](const auto& one) { return from.job_history(one); },
+      [](const auto& page, auto& to) {
+        to.set_before_unix_ms(page.before_unix_ms());
+        return page.before_unix_ms() != 0;
+      });
 }
 
 /// The callback of both commands: fetches the pages and prints JSON or text.

@@ -13,7 +13,7 @@ namespace fairlead::app {
 namespace {
 
 void ask(cli_context& context, const next_question& what) {
-  const auto answer = coming_instants(what, time_zones::of_system(), to_unix_ms(system_clock{}.now()));
+  const auto answer = coming_instants(what, time_zones::of_system(), now_unix_ms());
   if (!answer) {
     context.code = fail(answer.failure());
     return;

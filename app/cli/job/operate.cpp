@@ -67,7 +67,7 @@ void operate(cli_context& context, const job_operate_options& options) {
     return;
   }
   if (options.verb == v1::JOB_VERB_BACKFILL) {
-    const auto now_ms = to_unix_ms(system_clock{}.now());
+    const auto now_ms = now_unix_ms();
     const auto range = range_of(*asked_range::read(options.range, now_ms), *connected, options.names.front());
     if (!range) {
       context.code = fail(range.failure());
@@ -150,7 +150,7 @@ result<v1::JobAction> job_action(const job_operate_options& options) {
   if (out.overlap() == v1::OVERLAP_POLICY_SKIP || out.overlap() == v1::OVERLAP_POLICY_REPLACE)
     return invalid("--overlap " + *options.overlap + " cannot be used for a backfill: a backfill launches all of its times",
                    "Give allow (all at once) or queue (one after the other)");
-  const auto range = asked_range::read(options.range, to_unix_ms(system_clock{}.now()));
+  const auto range = asked_range::read(options.range, now_unix_ms());
   if (!range) return range.failure();
   if (!options.range.from && !options.range.last)
     return invalid("No time range is given", "Give --from TIME, with --to TIME or up to now, or --last DURATION");

@@ -81,7 +81,7 @@ void add_job_show(CLI::App& group, cli_context& context) {
     run_request(
         context, ask, [&](const v1::JobShowReply& reply) { return job_show_json(reply, parked); },
         [&](const v1::JobShowReply& reply) {
-          return options->yaml ? job_show_yaml(reply) : job_show_text(reply, to_unix_ms(system_clock{}.now()), parked, can_cancel);
+          return options->yaml ? job_show_yaml(reply) : job_show_text(reply, now_unix_ms(), parked, can_cancel);
         });
   });
 }

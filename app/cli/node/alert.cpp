@@ -1,12 +1,11 @@
-#include <algorithm>
 #include <memory>
 
 #include "actors/core/alert_words.hpp"
-#include "actors/core/request_limits.hpp"
 #include "actors/queries/alert_queries.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/node/alert_text.hpp"
 #include "app/cli/operator_name.hpp"
+#include "app/cli/pages.hpp"
 #include "app/json/node/alerts.hpp"
 
 namespace fairlead::app {
@@ -44,20 +43,13 @@ result<v1::AlertListRequest> list_request(const list_options& options) {
   return out;
 }
 
-/// Fetches pages until there are enough alerts. A page may be short or empty and still have a next
-/// page.
 result<v1::AlertListReply> fetch(client& from, v1::AlertListRequest request, std::uint32_t limit) {
-  v1::AlertListReply out;
-  for (;;) {
-    request.set_page_size(std::min<std::uint32_t>(limit - static_cast<std::uint32_t>(out.items_size()), max_page_size));
-    auto page = from.alerts(request);
-    if (!page) return page.failure();
-    for (auto& item : *page->mutable_items()) *out.add_items() = std::move(item);
-    if (!page->missing().empty()) *out.mutable_missing() = page->missing();
-    out.set_before(page->before());
-    if (page->before() == 0 || static_cast<std::uint32_t>(out.items_size()) >= limit) return out;
-    request.set_before(page->before());
-  }
+  return fetch_pages(
+      std::move(request), limit, [&](const auto& one) { return from.alerts(one); },
+      [](const auto& page, auto& to) {
+        to.set_before(page.before());
+        return page.before() != 0;
+      });
 }
 
 std::string list_text(const v1::AlertListReply& reply, const list_options& options) {

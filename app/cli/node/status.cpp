@@ -90,8 +90,8 @@ std::string status_text(const v1::StatusReply& reply) {
   if (reply.oldest_due_unix_ms() != 0) out += "due      next wake-up at " + time_text(reply.oldest_due_unix_ms()) + "\n";
 
   if (!reply.stalest_task().empty())
-    out += "stalest  " + printable(reply.stalest_task()) + ", no progress for " +
-           age_text(to_unix_ms(system_clock{}.now()) - reply.stalest_since_unix_ms()) + "\n";
+    out += "stalest  " + printable(reply.stalest_task()) + ", no progress for " + age_text(now_unix_ms() - reply.stalest_since_unix_ms()) +
+           "\n";
 
   const auto& counts = reply.counts();
   if (counts.unresolved_alerts() != 0)

@@ -101,7 +101,7 @@ constexpr std::array moods{
 
 screen screen::of_stdout() {
   screen out;
-  out.now_unix_ms = [] { return to_unix_ms(system_clock{}.now()); };
+  out.now_unix_ms = &fairlead::now_unix_ms;
   if (::isatty(STDOUT_FILENO) != 1) return out;
   out.width = width_of_terminal();
   out.colours = wants_colours();

@@ -119,7 +119,7 @@ void batch_run::read(line_reader& in) {
 void batch_run::enqueue(std::uint64_t line, v1::Submission what) {
   // The id is set before the first request. A notice may arrive before the acknowledgement, and a
   // repeated request must not create a second task.
-  if (what.id().empty()) what.set_id(make_uuid_v7(to_unix_ms(system_clock{}.now())));
+  if (what.id().empty()) what.set_id(make_uuid_v7(now_unix_ms()));
   what.set_workflow(options_.workflow);
   for (const auto& label : options_.labels) {
     auto same = [&](const v1::Label& own) { return own.key() == label.key(); };

@@ -130,7 +130,7 @@ void add_task_doctor(CLI::App& group, cli_context& context) {
       context.code = fail(reply.failure());
       return;
     }
-    print(context, context.json ? doctor_json(*reply) + "\n" : report_text(*reply, to_unix_ms(system_clock{}.now())));
+    print(context, context.json ? doctor_json(*reply) + "\n" : report_text(*reply, now_unix_ms()));
     if (context.code == exit_ok && (reply->found() != 0 || !reply->effects().empty())) context.code = exit_failed;
   });
 }

@@ -31,30 +31,17 @@ struct list_options {
 
 /// When the tasks ended that are asked for.
 status read_end(const list_options& options, v1::TaskListRequest& out) {
-  const auto now = to_unix_ms(system_clock{}.now());
-  const auto read = [&](const char* option, const std::string& text, auto&& take) -> status {
-    const auto at = read_since(option, text, now);
-    if (!at) return at.failure();
-    take(*at);
-    return nothing{};
-  };
-  if (options.day) {
-    if (options.day->size() != std::string_view{"2026-11-22"}.size())
-      return invalid("'" + *options.day + "' is not a day for --day", "Write it in UTC like 2026-11-22");
-    return read("--day", *options.day, [&out](std::int64_t at) {
-      out.set_ended_since_unix_ms(at);
-      out.set_ended_until_unix_ms(at + std::chrono::milliseconds{std::chrono::hours{24}}.count());
-    });
-  }
-  if (options.ended_since)
-    if (const auto done = read("--ended-since", *options.ended_since, [&out](std::int64_t at) { out.set_ended_since_unix_ms(at); });
-        !done.ok())
-      return done;
-  if (options.ended_until)
-    if (const auto done = read("--ended-until", *options.ended_until, [&out](std::int64_t at) { out.set_ended_until_unix_ms(at); });
-        !done.ok())
-      return done;
-  if (options.ended_since && options.ended_until && out.ended_since_unix_ms() >= out.ended_until_unix_ms())
+  const auto now = now_unix_ms();
+  std::int64_t since = 0, until = 0;
+  if (options.day && options.day->size() != std::string_view{"2026-11-22"}.size())
+    return invalid("'" + *options.day + "' is not a day for --day", "Write it in UTC like 2026-11-22");
+  if (const auto read = read_since("--day", options.day, now, since); !read) return read;
+  if (options.day) until = since + std::chrono::milliseconds{std::chrono::hours{24}}.count();
+  if (const auto read = read_since("--ended-since", options.ended_since, now, since); !read) return read;
+  if (const auto read = read_since("--ended-until", options.ended_until, now, until); !read) return read;
+  out.set_ended_since_unix_ms(since);
+  out.set_ended_until_unix_ms(until);
+  if (options.ended_since && options.ended_until && since >= until)
     return invalid("--ended-since is not before --ended-until", "Give the earlier time as --ended-since");
   return nothing{};
 }

@@ -46,6 +46,12 @@ TEST(entries_of_requests, have_method_path_and_verb_as_the_api_has_them) {
   EXPECT_EQ(line_of(to_note(node, "n1").at(0)), "POST /v1/nodes/n1/actions log_level ");
   node.set_node("n2");
   EXPECT_EQ(line_of(to_note(node, "n1").at(0)), "POST /v1/nodes/n2/actions log_level ");
+
+  v1::RepliesRequest replies;
+  replies.set_client("web/shop");
+  EXPECT_TRUE(to_note(replies).empty()) << "it takes nothing away";
+  replies.add_positions();
+  EXPECT_EQ(line_of(to_note(replies).at(0)), "POST /v1/clients/web%2Fshop/replies:take take ");
 }
 
 TEST(entries_of_requests, are_none_where_nothing_is_changed_or_another_gateway_has_noted_it) {

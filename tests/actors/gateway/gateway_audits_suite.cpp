@@ -103,6 +103,15 @@ CAF_TEST(nodes_that_are_away_or_do_not_answer_are_named) {
                   "n5:50 n5:20 - node n6 cannot say what it has noted: it does not answer in time- node n7 is not connected to node n5");
 }
 
+CAF_TEST(nodes_that_take_each_other_for_the_one_with_the_shard_pass_a_list_on_once) {
+  const auto n5 = node("n5", {50});
+  const auto n6 = node("n6", {40});
+  known->gateways.clear();
+  route(n5, 0, n6, "n6");
+  route(n6, 0, n5, "n5");
+  CAF_CHECK_EQUAL(shown(ask<v1::AuditListReply>(n5, v1::AuditListRequest{})), "n6:40 ");
+}
+
 CAF_TEST(a_node_without_an_audit_has_nothing_to_say) {
   connect();
   CAF_CHECK_EQUAL(shown(ask<v1::AuditListReply>(n1, v1::AuditListRequest{})), "");

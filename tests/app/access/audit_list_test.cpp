@@ -118,6 +118,31 @@ TEST_F(audit_list_test, goes_on_behind_each_entry_and_at_the_place_where_it_bega
   EXPECT_EQ(read_audit(*log_, what).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
 }
 
+TEST_F(audit_list_test, has_each_thing_that_one_request_did) {
+  audit_entry request;
+  request.kind = "token";
+  request.who = "ana";
+  request.path = "/v1/requests/OperateRequest";
+  std::vector<audit_entry> all;
+  for (int i = 0; i < 30; ++i) {
+    noted_request one;
+    one.entry.set_at_unix_ms(first_ms);
+    one.entry.set_path("/v1/tasks/t-" + std::to_string(i) + "/actions");
+    if (i == 29) one.end = v1::ERROR_CODE_NOT_FOUND;
+    all.push_back(with_deed(request, one));
+  }
+  std::promise<bool> written;
+  note_all(*log_, all, [&](const status& done) { written.set_value(done.ok()); });
+  EXPECT_TRUE(written.get_future().get());
+  const auto page = read_audit(*log_, {});
+  ASSERT_EQ(page.items_size(), 30);
+  EXPECT_EQ(page.items(0).path(), "/v1/tasks/t-29/actions");
+  EXPECT_EQ(page.items(0).code(), "not_found");
+  EXPECT_EQ(page.items(0).status(), 404U);
+  EXPECT_EQ(page.items(1).who(), "ana");
+  EXPECT_EQ(page.items(1).status(), 200U);
+}
+
 TEST_F(audit_list_test, has_pages_that_fit_into_a_message) {
   for (int i = 0; i < 100; ++i) {
     audit_entry what;

@@ -115,11 +115,13 @@ TEST_F(a_confirmation, is_good_for_an_hour) {
 TEST_F(a_confirmation, names_one_operation_however_often_it_comes) {
   auto again = read(retry_parked);
   again.what.set_who("ann");
-  ASSERT_TRUE(take_confirmation(text_, asked_.as_of_unix_ms, again).ok());
-  EXPECT_EQ(id_of(again), id_of(asked_));
-  EXPECT_TRUE(is_operation(id_of(again)));
+  const auto input = take_confirmation(text_, asked_.as_of_unix_ms, again);
+  ASSERT_TRUE(input.ok());
+  EXPECT_EQ(*input, input_of(again));
+  EXPECT_EQ(id_of(input_of(again)), id_of(input_of(asked_)));
+  EXPECT_TRUE(is_operation(id_of(input_of(again))));
   again.as_of_unix_ms += 1;
-  EXPECT_NE(id_of(again), id_of(asked_));
+  EXPECT_NE(id_of(input_of(again)), id_of(input_of(asked_)));
 }
 
 TEST(the_workflow_of_operations, is_valid) {

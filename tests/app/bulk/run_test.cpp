@@ -56,7 +56,10 @@ class an_operation : public testing::Test {
     for (const auto& id : what.ids()) {
       auto& one = *out.add_results();
       one.set_id(id);
-      if (refused_.contains(id)) {
+      if (gone_.contains(id)) {
+        ++asked_in_vain_;
+        *one.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "shard 1 is gone", ""}.to_proto();
+      } else if (refused_.contains(id)) {
         *one.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "task " + id + " is completed", "Leave it."}.to_proto();
       } else if (late_.erase(id) != 0) {
         *one.mutable_error() = error{v1::ERROR_CODE_TIMED_OUT, "shard 1 did not answer in time", ""}.to_proto();
@@ -73,7 +76,7 @@ class an_operation : public testing::Test {
 
   /// `given`: another id than that of the input.
   agents::attempt_result run(const std::string& checkpoint = {}, const std::string& given = {}) {
-    const auto id = given.empty() ? id_of(*action_of_input(input_)) : given;
+    const auto id = given.empty() ? id_of(input_of(*action_of_input(input_))) : given;
     std::atomic<bool> stopped{false};
     const agents::native_context::listener told = [this](agents::attempt_progress progress) {
       if (!progress.checkpoint.empty()) checkpoints_.push_back(progress.checkpoint);
@@ -97,7 +100,8 @@ class an_operation : public testing::Test {
   world in_;
   v1::TaskRecord own_;
   std::vector<std::string> tasks_;
-  std::set<std::string> refused_, late_, paused_;
+  std::set<std::string> refused_, late_, gone_, paused_;
+  int asked_in_vain_ = 0;
   bool is_resume_ = false;
   std::uint32_t attempt_ = 1;
   std::map<std::string, std::set<std::string>> done_;  // tokens by task
@@ -162,6 +166,48 @@ TEST_F(an_operation, waits_for_a_shard_that_is_away_and_says_so) {
   for (const auto& id : tasks_) EXPECT_EQ(done_[id].size(), 1U) << id;
   EXPECT_TRUE(notes_.contains("shard 1 is away"));
   EXPECT_TRUE(notes_.contains("shard 1 did not answer in time"));
+}
+
+TEST_F(an_operation, goes_on_without_a_task_that_is_unavailable_and_comes_back_to_it) {
+  gone_ = {"t-7"};
+  on_wait_ = [this] {
+    if (now_ < std::chrono::seconds{20} || gone_.empty()) return;
+    EXPECT_EQ(done_.size(), 99U);
+    gone_.clear();
+  };
+  EXPECT_EQ(run_to_the_end().answered(), 100U);
+  for (const auto& id : tasks_) EXPECT_EQ(done_[id].size(), 1U) << id;
+  EXPECT_TRUE(notes_.contains("shard 1 is gone"));
+  EXPECT_GE(asked_in_vain_, 5);
+  EXPECT_LE(asked_in_vain_, 12) << "it waits longer and longer";
+}
+
+TEST_F(an_operation, has_a_task_that_is_unavailable_in_its_checkpoint) {
+  for (const auto dies_at : {5, 12}) {
+    done_.clear();
+    checkpoints_.clear();
+    gone_ = {"t-7", "t-8", "t-99"};
+    int requests = 0;
+    on_operate_ = [&] { is_ending_ = ++requests == dies_at; };
+    run();
+    is_ending_ = false;
+    on_operate_ = {};
+    gone_.clear();
+    EXPECT_EQ(run_to_the_end(checkpoints_.back()).answered(), 100U);
+    for (const auto& id : tasks_) EXPECT_EQ(done_[id].size(), 1U) << id;
+  }
+}
+
+TEST_F(an_operation, waits_once_more_are_unavailable_than_a_checkpoint_holds) {
+  for (auto& id : tasks_) {
+    id += std::string(400, 'x');
+    gone_.insert(id);
+  }
+  on_wait_ = [this] {
+    if (now_ >= std::chrono::seconds{30}) gone_.clear();
+  };
+  EXPECT_EQ(run_to_the_end().answered(), 100U);
+  for (const auto& one : checkpoints_) EXPECT_LT(one.size(), 30'000U);
 }
 
 TEST_F(an_operation, stops_when_an_operator_stops_it) {
@@ -233,6 +279,10 @@ TEST(a_checkpoint, is_read_as_it_was_written_and_nothing_else_is) {
   one.cursor = "0a1b";
   one.next_id = 7;
   EXPECT_EQ(tally::of(one.text()).text(), one.text());
+  one.aside = {"t-3", "t-4"};
+  one.over = true;
+  EXPECT_EQ(tally::of(one.text()).aside, one.aside);
+  EXPECT_TRUE(tally::of(one.text()).over);
   for (const char* text : {"", "null", "[]", "{\"done\":\"x\"}", "{\"done\":1,\"keys\":[\"a\"]}"})
     EXPECT_EQ(tally::of(text).answered(), 0U) << text;
 }

@@ -5,6 +5,12 @@
 namespace fairlead::core {
 namespace {
 
+TEST(verb_word, is_the_name_of_the_value_without_that_of_the_enum) {
+  EXPECT_EQ(verb_word("OPERATOR_VERB_SETTLE_COMPLETED"), "settle_completed");
+  EXPECT_EQ(verb_word("LEAVE"), "leave");
+  EXPECT_EQ(verb_word(""), "");
+}
+
 TEST(clean_text, leaves_valid_utf_8_as_it_is) {
   for (const std::string text : {"", "plain", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"})
     EXPECT_EQ(clean_text(text, 100), text);
