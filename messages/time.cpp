@@ -30,19 +30,26 @@ moment system_clock::steady() const {
 }
 
 std::string format_utc(std::int64_t unix_ms) {
-  std::int64_t seconds = unix_ms / 1000;
-  std::int64_t rest = unix_ms % 1000;
-  if (rest < 0) {
-    rest += 1000;
-    --seconds;
-  }
-  const auto as_time = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  gmtime_r(&as_time, &parts);
-  std::array<char, 64> text{};
-  const auto size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
-  std::snprintf(text.data() + size, text.size() - size, ".%03dZ", static_cast<int>(rest));
-  return text.data();
+  // Not by strftime, which takes a lock of the process: an answer of the API may have a hundred moments.
+  using namespace std::chrono;
+  const sys_time<milliseconds> at{milliseconds{unix_ms}};
+  const auto midnight = floor<days>(at);
+  const year_month_day date{midnight};
+  const hh_mm_ss time{at - midnight};
+  std::string out;
+  const auto add = [&out](std::int64_t number, std::size_t digits, char behind) {
+    const auto text = std::to_string(number);
+    if (text.size() < digits) out.append(digits - text.size(), '0');
+    (out += text) += behind;
+  };
+  add(int{date.year()}, 4, '-');
+  add(unsigned{date.month()}, 2, '-');
+  add(unsigned{date.day()}, 2, 'T');
+  add(time.hours().count(), 2, ':');
+  add(time.minutes().count(), 2, ':');
+  add(time.seconds().count(), 2, '.');
+  add(time.subseconds().count(), 3, 'Z');
+  return out;
 }
 
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "actors/core/cluster/alert_numbers.hpp"
+#include "actors/gateway/reads_here.hpp"
 #include "actors/protocol/reminders.hpp"
 #include "messages/ids.hpp"
 
@@ -96,10 +96,8 @@ caf::result<v1::TaskShowReply> gateway_shell::answer(v1::TaskShowRequest& what) 
   if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
   const auto shard = core::shard_of_task(what.id(), routes_.count());
   auto promise = self_->make_response_promise<v1::TaskShowReply>();
-  // The shard's number of the alert becomes the cluster's number.
   asks_.ask<v1::TaskShowRequest>(shard, std::move(what), answer_limit, [this, shard, promise](v1::TaskShowReply answer) mutable {
-    if (const auto alert = answer.task().alert(); alert != 0)
-      answer.mutable_task()->set_alert(core::alert_number({shard, alert}, routes_.count()));
+    number_alert(answer, shard, routes_.count());
     promise.deliver(std::move(answer));
   });
   return promise;

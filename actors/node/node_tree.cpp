@@ -154,10 +154,15 @@ guardian_spec node_tree::network() {
   return network_branch(guards_, std::move(setup), borrowed(links_));
 }
 
+std::vector<shard_desk> node_tree::desks() const {
+  std::vector<shard_desk> out;
+  for (const auto& one : shards_) out.push_back(one->desk());
+  return out;
+}
+
 guardian_spec node_tree::desk_branch() {
   auto out = branch_of("desk");
-  std::vector<shard_desk> desks;
-  for (const auto& one : shards_) desks.push_back(one->desk());
+  auto desks = this->desks();
   out.children.push_back(child(
       "deployer",
       [this]() -> result<caf::strong_actor_ptr> {

@@ -23,6 +23,7 @@
 #include "actors/agent_host/local_agent.hpp"
 #include "actors/expressions/pool.hpp"
 #include "actors/gateway/gateway.hpp"
+#include "actors/gateway/reads_here.hpp"
 #include "actors/shard/shard.hpp"
 #include "actors/supervision/guardian.hpp"
 
@@ -89,6 +90,8 @@ class node_tree {
   /// The actor to publish; stays the same while the tree lives.
   gateway_actor gateway() const { return gateway_.as<gateway_actor>(); }
   supervision_tree& tree() { return tree_; }
+  /// Must not be used once the tree is gone.
+  reads_here reads() const { return {desks(), options_.who.shard_count()}; }
 
   /// Adds an agent while the node runs. `instance` distinguishes it from others of the same name; the node's name goes in front. One caller
   /// at a time.
@@ -133,6 +136,7 @@ class node_tree {
   guardian_spec agents_branch();
   child_spec agent_child(const local_agent& agent, const std::string& instance);
   guardian_spec network();
+  std::vector<shard_desk> desks() const;
   guardian_spec desk_branch();
   child_spec gateway_child(std::vector<shard_desk> desks);
   v1::NodeOperateReply operate(const v1::NodeOperateRequest& what);

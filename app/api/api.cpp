@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/api/openapi.hpp"
+#include "app/door/lane.hpp"
 #include "app/door/paths.hpp"
 #include "app/json/writer.hpp"
 
@@ -12,7 +13,7 @@ namespace fairlead::app::api {
 namespace {
 
 /// What changes more than tasks of its own: tasks themselves have who submitted them.
-bool is_noted(const route& one) {
+bool is_for_audit(const route& one) {
   return one.needed == right::act || one.needed == right::deploy || (one.needed == right::administer && !door::is_safe(one.method));
 }
 
@@ -34,9 +35,9 @@ const std::vector<route>& routes() {
       {"GET", "/v1/ended", &list_ended, needs<v1::TaskListRequest>},
       {"POST", "/v1/tasks", &post_task, needs<v1::SubmitRequest>},
       {"POST", "/v1/tasks:batch", &submit_batch, needs<v1::SubmitRequest>},
-      {"POST", "/v1/tasks:states", &list_states, needs<v1::StatesRequest>},
+      {"POST", "/v1/tasks:states", &list_states, needs<v1::StatesRequest>, runs::at_once},
       {"POST", "/v1/tasks:act", &act_on_tasks, needs<v1::OperateRequest>},
-      {"GET", "/v1/tasks/{id}", &show_task, needs<v1::TaskShowRequest>},
+      {"GET", "/v1/tasks/{id}", &show_task, needs<v1::TaskShowRequest>, runs::at_once},
       {"PUT", "/v1/tasks/{id}", &put_task, needs<v1::SubmitRequest>},
       {"GET", "/v1/tasks/{id}/history", &show_history, needs<v1::TaskShowRequest>},
       {"GET", "/v1/tasks/{id}/events", &show_events, needs<v1::WatchRequest>},
@@ -83,45 +84,89 @@ const std::vector<route>& routes() {
 
 bool is_open_to_all(std::string_view path) { return path == "/v1/version" || path.starts_with("/v1/problems/"); }
 
-door::service make_service(std::shared_ptr<const surroundings> in) {
-  std::vector<door::path_pattern> table;
-  for (const auto& one : routes()) table.push_back({one.method, one.path});
-  const auto reading = std::make_shared<std::atomic<int>>(0);
-  return [in = std::move(in), table = std::move(table), reading](door::request what, const std::shared_ptr<door::answerer>& to) {
+namespace {
+
+/// What becomes of each request of a port.
+class server {
+ public:
+  explicit server(std::shared_ptr<const surroundings> in) : in_(std::move(in)) {
+    for (const auto& one : routes()) table_.push_back({one.method, one.path});
+  }
+
+  /// True: the answer comes soon.
+  bool take(door::request what, const std::shared_ptr<door::answerer>& to) {
     principal by;
-    if (!is_open_to_all(what.path())) {
-      auto admitted = in->access->admit(door::find_header(what.head, "Authorization"), what.from, in->time->now());
-      if (const auto* const refused = std::get_if<door::problem>(&admitted)) {
-        auto said = door::to_answer(*refused, what.id);
-        // Too many wrong ones are not noted: they would fill the disk.
-        if (refused->code == "overloaded") return (*to)(std::move(said));
-        auto noted = audit_entry_of(*in, {}, what);
-        noted.status = said.status;
-        noted.code = refused->code;
-        return answer_noted(*in, std::move(noted), what.id, std::move(said), to);
-      }
-      by = std::move(std::get<principal>(admitted));
+    if (!is_open_to_all(what.path()) && !admit(what, to, by)) return false;
+    auto found = door::find_path(table_, what.head.method, what.path());
+    if (const auto* const refused = std::get_if<door::problem>(&found)) {
+      (*to)(door::to_answer(*refused, what.id));
+      return false;
     }
-    auto found = door::find_path(table, what.head.method, what.path());
-    if (const auto* const refused = std::get_if<door::problem>(&found)) return (*to)(door::to_answer(*refused, what.id));
-    if (auto* const done = std::get_if<door::answer>(&found)) return (*to)(std::move(*done));
+    if (auto* const done = std::get_if<door::answer>(&found)) {
+      (*to)(std::move(*done));
+      return false;
+    }
     auto& match = std::get<door::path_match>(found);
     const auto& route = routes()[match.index];
     const bool in_namespace = is_in_namespace(what.path());
-    const auto one = std::make_shared<exchange>(in, std::move(by), std::move(what), std::move(match.parts), to);
-    if (is_noted(route) && !one->note_in_audit()) return;
+    // A query may ask to wait.
+    const bool at_once = route.where == runs::at_once && what.query().empty();
+    const auto one = std::make_shared<exchange>(in_, std::move(by), std::move(what), std::move(match.parts), to);
+    if (is_for_audit(route) && !one->note_in_audit()) return false;
     // Before anything is read.
-    if (!one->may_begin(in_namespace, route.needed)) return;
-    const auto refuse = [&](const door::problem& why) { (*to)(door::to_answer(why, one->what().id)); };
-    if (route.where == runs::in_its_thread) {
-      if (++*reading > most_reading) {
-        --*reading;
-        return refuse({"overloaded", "This node reads too many files at once.", "Try again later.", {}, {}, false});
-      }
-      one->hold({nullptr, [reading](void*) { --*reading; }});
+    if (!one->may_begin(in_namespace, route.needed)) return false;
+    if (at_once)
+      lane_.post([one, handle = route.handle] { one->run_here(handle); });
+    else
+      begin(one, route);
+    return at_once;
+  }
+
+ private:
+  bool admit(const door::request& what, const std::shared_ptr<door::answerer>& to, principal& by) const {
+    auto admitted = in_->access->admit(door::find_header(what.head, "Authorization"), what.from, in_->time->now());
+    if (auto* const known = std::get_if<principal>(&admitted)) {
+      by = std::move(*known);
+      return true;
     }
-    const auto begin = [one, handle = route.handle](caf::event_based_actor* self) { one->run_in(self, handle); };
-    route.where == runs::in_its_thread ? in->system->spawn<caf::detached>(begin) : in->system->spawn(begin);
+    const auto& refused = std::get<door::problem>(admitted);
+    auto said = door::to_answer(refused, what.id);
+    auto noted = audit_entry_of(*in_, {}, what);
+    noted.status = said.status;
+    noted.code = refused.code;
+    // Too many wrong ones are not noted: they would fill the disk.
+    if (refused.code == "overloaded")
+      (*to)(std::move(said));
+    else
+      answer_noted(*in_, std::move(noted), what.id, std::move(said), to);
+    return false;
+  }
+
+  void begin(const exchange_ptr& one, const route& route) {
+    const auto run = [one, handle = route.handle](caf::event_based_actor* self) { one->run_in(self, handle); };
+    if (route.where != runs::in_its_thread) {
+      in_->system->spawn(run);
+      return;
+    }
+    if (++*reading_ > most_reading) {
+      --*reading_;
+      return one->refuse({"overloaded", "This node reads too many files at once.", "Try again later.", {}, {}, false});
+    }
+    one->hold({nullptr, [reading = reading_](void*) { --*reading; }});
+    in_->system->spawn<caf::detached>(run);
+  }
+
+  const std::shared_ptr<const surroundings> in_;
+  std::vector<door::path_pattern> table_;
+  const std::shared_ptr<std::atomic<int>> reading_ = std::make_shared<std::atomic<int>>(0);
+  door::lane lane_;
+};
+
+}  // namespace
+
+door::service make_service(std::shared_ptr<const surroundings> in) {
+  return [all = std::make_shared<server>(std::move(in))](door::request what, const std::shared_ptr<door::answerer>& to) {
+    return all->take(std::move(what), to);
   };
 }
 

@@ -11,8 +11,8 @@
 
 namespace fairlead::app::api {
 
-/// Files of people take long to read, and must not hold up the actors of the node.
-enum class runs { among_actors, in_its_thread };
+/// Files of people take long to read, and must not hold up the actors of the node. What is answered at once needs no actor.
+enum class runs { among_actors, in_its_thread, at_once };
 
 /// What the path asks the node, whose row has the right that it needs. Paths that ask nothing are open to whoever is known.
 template <class Request>

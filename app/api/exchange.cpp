@@ -58,6 +58,36 @@ void exchange::run_in(caf::event_based_actor* self, const std::function<void(exc
   handler(shared_from_this());
 }
 
+void exchange::run_here(const std::function<void(exchange_ptr)>& handler) {
+  handler(shared_from_this());
+  if (later_.empty()) return;
+  in_->system->spawn([mine = shared_from_this()](caf::event_based_actor* self) {
+    mine->self_ = self;
+    for (const auto& one : std::exchange(mine->later_, {})) one();
+  });
+}
+
+bool exchange::may_wait() {
+  // The connections limit how many streams there are.
+  if (streams_ || place_to_wait_) return true;
+  place_to_wait_ = in_->polls->take(by_.kind + " " + by_.name);
+  if (!place_to_wait_) {
+    refuse({"overloaded",
+            "Too many requests wait already: " + by_.name + " may have 1,024 of them at once, and this node 3,072.",
+            "Try again later, or follow tasks by GET /v1/tasks/{id}/events.",
+            {},
+            {},
+            false});
+    return false;
+  }
+  // What is noted has done something, and its end is to be noted, too.
+  if (noted_) return true;
+  to_->on_gone([actor = caf::actor_cast<caf::actor_addr>(self_)] {
+    if (const auto waits = caf::actor_cast<caf::actor>(actor)) caf::anon_send_exit(waits, caf::exit_reason::user_shutdown);
+  });
+  return true;
+}
+
 bool exchange::may_begin(bool in_namespace, std::optional<right> needed) {
   if (!read_query()) return false;
   const auto given = parameter("namespace");
@@ -248,6 +278,7 @@ void exchange::begin_stream(std::string first) {
   head.farewell = "event: bye\ndata: {\"reason\":\"This node is ending.\"}\n\n";
   // The library ends the answer to HEAD like a stream, with a chunk. The client would take that for the beginning of the next answer.
   if (what_.head.method == "HEAD") return (*to_)(std::move(head));
+  streams_ = true;
   to_->begin(std::move(head));
   send(std::move(first));
 }

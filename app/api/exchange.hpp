@@ -10,9 +10,11 @@
 
 #include <caf/event_based_actor.hpp>
 
+#include "actors/gateway/reads_here.hpp"
 #include "actors/protocol/handles.hpp"
 #include "app/access/audit.hpp"
 #include "app/access/gate.hpp"
+#include "app/api/long_polls.hpp"
 #include "app/door/listener.hpp"
 #include "app/door/problem.hpp"
 #include "app/door/target.hpp"
@@ -25,11 +27,13 @@ namespace fairlead::app::api {
 struct surroundings {
   caf::actor_system* system = nullptr;
   gateway_actor gateway;
+  std::optional<reads_here> reads;  // as long as requests come
   std::string node;
   std::string version;
   const clock* time = nullptr;
   std::shared_ptr<gate> access{};
   std::shared_ptr<audit_log> audit{};
+  std::shared_ptr<long_polls> polls = std::make_shared<long_polls>();
 };
 
 /// What the audit has of a request, but for its end.
@@ -151,10 +155,18 @@ class exchange : public std::enable_shared_from_this<exchange> {
   }
 
   void run_in(caf::event_based_actor* self, const std::function<void(exchange_ptr)>& handler);
+  /// Without an actor, unless an answer has to be waited for.
+  void run_here(const std::function<void(exchange_ptr)>& handler);
 
  private:
   template <class Request>
   void send(Request request, duration wait, std::function<void(result<reply_of<Request>>)> then) {
+    if constexpr (requires { in_->reads->read(request); })
+      if (auto answer = in_->reads ? in_->reads->read(request) : std::nullopt)
+        return answer->error().code() != v1::ERROR_CODE_OK ? then(error::from_proto(answer->error())) : then(std::move(*answer));
+    if (self_ == nullptr)
+      return later_.push_back([this, request = std::move(request), wait, then = std::move(then)] { send(request, wait, then); });
+    if (wait > duration{} && !may_wait()) return;
     const auto shared = std::make_shared<std::function<void(result<reply_of<Request>>)>>(std::move(then));
     self_->request(in_->gateway, wait + answer_limit, std::move(request))
         .then(
@@ -164,6 +176,8 @@ class exchange : public std::enable_shared_from_this<exchange> {
             [self = shared_from_this(), shared](const caf::error& why) { (*shared)(lost(why)); });
   }
 
+  /// Of a long poll: it holds a place of the node, and is for nobody once its client has gone. False: it was refused.
+  bool may_wait();
   void answer_with(door::answer what, const std::string& code = {});
   static error lost(const caf::error& why);
   bool read_query();
@@ -174,8 +188,10 @@ class exchange : public std::enable_shared_from_this<exchange> {
   const door::request what_;
   const std::vector<std::string> parts_;
   const std::shared_ptr<door::answerer> to_;
-  std::shared_ptr<void> place_;
+  std::shared_ptr<void> place_, place_to_wait_;
+  bool streams_ = false;
   caf::event_based_actor* self_ = nullptr;
+  std::vector<std::function<void()>> later_;  // what needs an actor
   std::multimap<std::string, std::string> query_;
   std::optional<audit_entry> noted_;
   bool is_answered_ = false;

@@ -19,6 +19,7 @@ answerer::~answerer() {
   to_->release(bytes_);
 }
 void answerer::operator()(answer what) { to_->put({number_, std::move(what), {}, true}); }
+void answerer::on_gone(std::function<void()> gone) { to_->on_gone(number_, std::move(gone)); }
 void answerer::begin(answer head) {
   // The connections limit how many streams there are.
   if (!streams_.exchange(true)) to_->release(bytes_);

@@ -3,8 +3,11 @@
 
 #include <microhttpd.h>
 
+#include <sys/socket.h>
+
 #include <chrono>
 #include <memory>
+#include <string>
 
 #include "app/door/message.hpp"
 #include "app/door/tls.hpp"
@@ -29,6 +32,12 @@ struct connection {
   std::shared_ptr<const trusted_authorities> checked_by;  // the certificate that the client has shown
   steady::time_point checked_at{};
 
+  /// The one behind the library's.
+  static connection* of(MHD_Connection* at);
+  /// For a handshake. The connection keeps what it gives for as long as it lives.
+  static int give_keys(gnutls_session_t session, const gnutls_datum_t*, int, const gnutls_pk_algorithm_t*, int, gnutls_pcert_st** chain,
+                       unsigned* count, gnutls_privkey_t* key);
+
   void enter(phase next) {
     now = next;
     since = steady::now();
@@ -39,6 +48,8 @@ struct connection {
   void look_at_certificate(MHD_Connection* at);
 };
 
+/// Without a port; empty: none of the internet.
+std::string address_of(const sockaddr* at, socklen_t size);
 /// Of a socket that was accepted.
 peer peer_of(int fd);
 

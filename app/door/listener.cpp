@@ -13,8 +13,10 @@
 #include <thread>
 #include <unordered_map>
 
-#include "app/door/connection.hpp"
+#include "app/config/config.hpp"
+#include "app/door/exchange.hpp"
 #include "app/door/mailbox.hpp"
+#include "app/door/places.hpp"
 #include "app/door/problem.hpp"
 
 namespace fairlead::app::door {
@@ -24,31 +26,16 @@ namespace {
 using steady = std::chrono::steady_clock;
 
 /// For the library to parse a head; what is too large by our own limits still fits, so that it is refused by a problem document.
-constexpr std::size_t connection_bytes = 96 * 1024;
+constexpr std::size_t connection_bytes = 48 * 1024;
 /// What a client that sends too much may send on before its connection is closed instead of answered.
 constexpr std::size_t most_discarded_bytes = 4 * most_body_bytes;
 constexpr int look_every_ms = 250;
 constexpr std::chrono::milliseconds end_within{1'000};
+/// A connection whose answer comes so soon stays with the library: to take it away and give it back costs more than to ask again.
+constexpr std::chrono::milliseconds soon_within{2};
 /// Of a stream. A client that has so much before it when more comes does not take what is sent.
 constexpr std::size_t most_pending_bytes = 1 << 20;
 constexpr std::size_t stream_block_bytes = 4 * 1024;
-
-struct exchange {
-  request what;
-  bool has_head = false;
-  std::optional<answer> reply;
-  std::size_t discarded = 0;
-  std::uint64_t number = 0;  // while an answer, or more of it, is to come
-  bool suspended = false;    // the library does not look at the connection
-  bool streams = false;
-  bool ended = false;   // nothing follows what is pending
-  std::string pending;  // of a stream, from `taken` on
-  std::size_t taken = 0;
-  bool gone = false;  // the client is
-  MHD_Connection* at = nullptr;
-  connection* on = nullptr;
-  void* by = nullptr;  // the loop
-};
 
 }  // namespace
 
@@ -69,11 +56,15 @@ struct listener::loop {
 
   // Only for the loop's thread.
   std::list<connection> connections;
+  connection_places places;
   std::unordered_map<std::uint64_t, exchange*> waiting;
   std::uint64_t last_number = 0;
   std::size_t body_bytes = 0;  // that have come, of requests that are not handed on
   steady::time_point next_look{};
+  std::size_t soon = 0;   // requests whose answers are
+  bool has_more = false;  // the library has gone on with a request in the latest turn, and may again at once
 
+  explicit loop(const listener_limits& given) : limits(given), places(given.connections, given.of_one_address) {}
   ~loop() {
     stopping = true;
     mail->wake();
@@ -109,9 +100,10 @@ struct listener::loop {
 
   void turn() {
     std::array<epoll_event, 64> events{};
-    const int found = ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()), patience_ms());
+    const int found = ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()), mail->leave() ? patience_ms() : 0);
     for (int i = 0; i < found; ++i) {
       const auto key = events[static_cast<std::size_t>(i)].data.u64;
+      if (key == key_of_mail) mail->drain();
       if (key == key_of_mail || key == key_of_library) continue;
       if (const auto one = waiting.find(key); one != waiting.end()) {
         one->second->gone = true;
@@ -121,21 +113,23 @@ struct listener::loop {
     for (auto& what : mail->take())
       if (const auto one = waiting.find(what.number); one != waiting.end()) take_letter(one, std::move(what));
     if (steady::now() >= next_look) look_at_deadlines();
+    has_more = false;
     MHD_run(daemon);
   }
 
-  /// The library's epoll is edge-triggered inside: it says itself when it has more to do.
+  /// The library's epoll is edge-triggered inside: it says itself when it has more to do. It also says so of requests whose answers are to come soon.
   int patience_ms() const {
+    if (soon > 0 && !has_more) return static_cast<int>(soon_within.count());
     MHD_UNSIGNED_LONG_LONG library = 0;
     const bool has = MHD_get_timeout(daemon, &library) == MHD_YES;
-    const int own = connections.empty() ? -1 : stopping ? look_every_ms : ms_to_next_look();
+    const int own = connections.empty() ? -1 : stopping ? look_every_ms : ms_until(next_look);
     if (!has) return own;
     return own < 0 ? static_cast<int>(std::min<unsigned long long>(library, 60'000))
                    : static_cast<int>(std::min<unsigned long long>(library, static_cast<unsigned long long>(own)));
   }
 
-  int ms_to_next_look() const {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_look - steady::now()).count();
+  static int ms_until(steady::time_point then) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(then - steady::now()).count();
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
   }
 
@@ -240,27 +234,15 @@ struct listener::loop {
     (void)watch(one.on->fd, one.number, EPOLLRDHUP | EPOLLHUP | EPOLLERR);
   }
 
-  static connection* connection_of(MHD_Connection* at) {
-    const auto* info = MHD_get_connection_info(at, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info == nullptr ? nullptr : static_cast<std::list<connection>::iterator*>(info->socket_context)->operator->();
-  }
-
   /// The first that is known of a request.
   static void* on_target(void* self, const char* target, MHD_Connection* at) {
     auto* const one = new exchange;
     one->what.head.target = target;
     one->at = at;
     one->by = self;
-    one->on = connection_of(at);
+    one->on = connection::of(at);
     one->on->enter(phase::head);
     return one;
-  }
-
-  static MHD_Result add_header(void* to, MHD_ValueKind, const char* name, std::size_t name_size, const char* value,
-                               std::size_t value_size) {
-    static_cast<headers*>(to)->emplace_back(std::string(name, name_size),
-                                            value == nullptr ? std::string{} : std::string(value, value_size));
-    return MHD_YES;
   }
 
   static MHD_Result on_request(void* self, MHD_Connection*, const char*, const char* method, const char* version, const char* data,
@@ -268,13 +250,19 @@ struct listener::loop {
     auto& mine = *static_cast<loop*>(self);
     auto& one = *static_cast<exchange*>(*context);
     if (one.gone) return MHD_NO;
-    if (!std::exchange(one.has_head, true)) return mine.take_head(one, method, version);
+    if (!std::exchange(one.has_head, true)) {
+      mine.has_more = true;
+      return mine.take_head(one, method, version);
+    }
     if (*size != 0) {
+      mine.has_more = true;
       const auto taken = mine.take_body(one, {data, std::exchange(*size, 0)});
       return taken ? MHD_YES : MHD_NO;
     }
-    if (!one.reply) return mine.hand_on(one);
-    return mine.send(one);
+    if (one.soon && !one.reply) return mine.look_at_soon(one);
+    mine.has_more = true;
+    if (one.reply) return mine.send(one);
+    return mine.hand_on(one);
   }
 
   MHD_Result take_head(exchange& one, const char* method, const char* version_text) {
@@ -282,7 +270,7 @@ struct listener::loop {
     one.what.from = one.on->from;
     one.what.head.method = method;
     one.what.head.version = version_text;
-    MHD_get_connection_values_n(one.at, MHD_HEADER_KIND, &add_header, &one.what.head.fields);
+    one.what.head.fields = headers_of(one.at);
     const auto given = find_header(one.what.head, "X-Request-Id");
     one.what.id = given && is_request_id(*given) ? std::string{*given} : make_id();
     if (const auto bad = guards.refuse(one.what.head)) return refuse(one, *bad);
@@ -305,7 +293,6 @@ struct listener::loop {
   /// With an answer before the body the library reads none, and closes.
   MHD_Result refuse(exchange& one, const problem& why) {
     one.reply = to_answer(why, one.what.id);
-    one.on->enter(phase::answering);
     return send(one);
   }
 
@@ -339,11 +326,23 @@ struct listener::loop {
     one.number = ++last_number;
     waiting.emplace(one.number, &one);
     mail->await(one.number);
-    suspend(one);
     auto to = std::make_shared<answerer>(mail, one.number, one.what.id, one.what.body.size());
     body_bytes -= one.what.body.size();
-    serve(std::exchange(one.what, request{{}, {}, one.what.id}), std::move(to));
+    one.on->enter(phase::waiting);
+    one.soon = serve(std::exchange(one.what, request{{}, {}, one.what.id}), std::move(to));
+    one.soon ? void(++soon) : suspend(one);
     return MHD_YES;
+  }
+
+  /// Its answer has not come yet.
+  MHD_Result look_at_soon(exchange& one) {
+    if (steady::now() < one.on->since + soon_within) return MHD_YES;
+    forget_soon(one);
+    suspend(one);
+    return MHD_YES;
+  }
+  void forget_soon(exchange& one) {
+    if (std::exchange(one.soon, false)) --soon;
   }
 
   /// The next bytes of a stream.
@@ -372,7 +371,9 @@ struct listener::loop {
     return MHD_create_response_from_buffer(body.size(), body.data(), MHD_RESPMEM_MUST_COPY);
   }
 
-  MHD_Result send(exchange& one) const {
+  MHD_Result send(exchange& one) {
+    forget_soon(one);
+    one.on->enter(phase::answering);
     auto& what = *one.reply;
     auto* const response = response_to(one);
     if (response == nullptr) return MHD_NO;
@@ -395,11 +396,19 @@ struct listener::loop {
     const std::unique_ptr<exchange> one{static_cast<exchange*>(std::exchange(*context, nullptr))};
     if (!one) return;
     mine.drop_body(*one);
+    mine.forget_soon(*one);
+    mine.has_more = true;
     if (one->number != 0) {
       mine.mail->forget(one->number);
       mine.waiting.erase(one->number);
     }
     one->on->enter(phase::idle);
+  }
+
+  /// Before a connection is taken. One that is refused hears nothing: there is no answer that is cheaper than the attempt.
+  static MHD_Result may_connect(void* self, const sockaddr* from, socklen_t size) {
+    const auto address = address_of(from, size);
+    return static_cast<loop*>(self)->places.may_come(address, address.empty() || is_loopback(address)) ? MHD_YES : MHD_NO;
   }
 
   static void on_connection(void* self, MHD_Connection* at, void** context, MHD_ConnectionNotificationCode what) {
@@ -412,24 +421,12 @@ struct listener::loop {
       made.from = peer_of(made.fd);
       made.tls = mine.tls.get();
       made.clients = mine.clients.get();
+      mine.places.came(made.from.address);
       *context = new place{std::prev(mine.connections.end())};
     } else if (const std::unique_ptr<place> it{static_cast<place*>(std::exchange(*context, nullptr))}; it) {
+      mine.places.went((*it)->from.address);
       mine.connections.erase(*it);
     }
-  }
-
-  /// Of a handshake. The connection keeps what it gives for as long as it lives.
-  static int give_keys(gnutls_session_t session, const gnutls_datum_t*, int, const gnutls_pk_algorithm_t*, int, gnutls_pcert_st** chain,
-                       unsigned* count, gnutls_privkey_t* key) {
-    auto* const on = connection_of(static_cast<MHD_Connection*>(gnutls_session_get_ptr(session)));
-    if (on == nullptr) return -1;
-    on->keys = on->tls->current();
-    // The library would only ask for a certificate of a client if it were given authorities that stay the same for ever.
-    if (on->clients != nullptr) gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUEST);
-    *chain = on->keys->chain.data();
-    *count = static_cast<unsigned>(on->keys->chain.size());
-    *key = on->keys->key;
-    return 0;
   }
 
   /// Targets are decoded by whoever knows their parts.
@@ -447,19 +444,18 @@ result<std::unique_ptr<listener>> listener::start(listen_socket at, guard guards
                                                   std::string version, std::shared_ptr<const tls_certificate> tls,
                                                   std::shared_ptr<const client_trust> clients, listener_limits limits) {
   const auto refused = [](const std::string& why) { return error{v1::ERROR_CODE_UNAVAILABLE, why, ""}; };
-  auto l = std::make_unique<loop>();
+  auto l = std::make_unique<loop>(limits);
   l->guards = std::move(guards);
   l->serve = std::move(to);
   l->make_id = std::move(make_id);
   l->version = std::move(version);
-  l->limits = limits;
   l->tls = std::move(tls);
   l->clients = std::move(clients);
   l->port = at.port();
   l->epoll = ::epoll_create1(EPOLL_CLOEXEC);
   std::vector<MHD_OptionItem> more;
   if (l->tls) {
-    more.push_back({MHD_OPTION_HTTPS_CERT_CALLBACK, 0, reinterpret_cast<void*>(&loop::give_keys)});
+    more.push_back({MHD_OPTION_HTTPS_CERT_CALLBACK, 0, reinterpret_cast<void*>(&connection::give_keys)});
     more.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>("NORMAL:-VERS-ALL:+VERS-TLS1.3")});
   }
   more.push_back({MHD_OPTION_END, 0, nullptr});
@@ -467,8 +463,8 @@ result<std::unique_ptr<listener>> listener::start(listen_socket at, guard guards
   const int listening = at.release();
   const unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | (l->tls ? unsigned{MHD_USE_TLS} : 0U);
   l->daemon =
-      MHD_start_daemon(flags, 0, nullptr, nullptr, &loop::on_request, l.get(), MHD_OPTION_EXTERNAL_LOGGER, &loop::on_complaint, nullptr,
-                       MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections),
+      MHD_start_daemon(flags, 0, &loop::may_connect, l.get(), &loop::on_request, l.get(), MHD_OPTION_EXTERNAL_LOGGER, &loop::on_complaint,
+                       nullptr, MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections),
                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_bytes, MHD_OPTION_URI_LOG_CALLBACK, &loop::on_target, l.get(),
                        MHD_OPTION_NOTIFY_COMPLETED, &loop::on_completed, l.get(), MHD_OPTION_NOTIFY_CONNECTION, &loop::on_connection,
                        l.get(), MHD_OPTION_UNESCAPE_CALLBACK, &loop::keep_escaped, nullptr, MHD_OPTION_STRICT_FOR_CLIENT, 1,

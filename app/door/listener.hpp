@@ -34,6 +34,8 @@ class answerer {
   ~answerer();
 
   void operator()(answer what);
+  /// `gone` is called once, from any thread, if the client goes before it has the whole answer; it must return at once.
+  void on_gone(std::function<void()> gone);
   /// Begins a stream, whose body has no length. A client that does not take what is sent is dropped.
   void begin(answer head);
   void send(std::string more);
@@ -49,11 +51,12 @@ class answerer {
   std::atomic<bool> streams_ = false;
 };
 
-/// Called on the listener's thread; must return at once.
-using service = std::function<void(request what, std::shared_ptr<answerer> to)>;
+/// Called on the listener's thread; must return at once. True: the answer comes within some ten microseconds, so the loop waits for it a little.
+using service = std::function<bool(request what, std::shared_ptr<answerer> to)>;
 
 struct listener_limits {
   std::size_t connections = 10'000;
+  std::size_t of_one_address = 256;                // of the connections, but for those of this machine
   std::size_t requests = 4'096;                    // in progress, also those whose clients have gone; no streams
   std::size_t body_bytes = std::size_t{64} << 20;  // of all requests together
   std::chrono::milliseconds head{5'000};           // for a first request line, and from it to the end of the headers

@@ -7,10 +7,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -53,16 +54,31 @@ class mailbox {
 
   void await(std::uint64_t number) {
     const std::lock_guard lock{guard_};
-    awaited_.insert(number);
+    awaited_.try_emplace(number);
   }
   bool is_awaited(std::uint64_t number) const {
     const std::lock_guard lock{guard_};
     return awaited_.count(number) != 0;
   }
+  /// `gone` is called once when nobody waits for the answer any more, unless it has been given: at once, or by whoever forgets it.
+  void on_gone(std::uint64_t number, std::function<void()> gone) {
+    {
+      const std::lock_guard lock{guard_};
+      if (const auto found = awaited_.find(number); found != awaited_.end()) {
+        found->second = std::move(gone);
+        return;
+      }
+    }
+    gone();
+  }
   /// Nobody waits for the answer any more.
   void forget(std::uint64_t number) {
-    const std::lock_guard lock{guard_};
-    awaited_.erase(number);
+    std::function<void()> gone;
+    {
+      const std::lock_guard lock{guard_};
+      if (auto node = awaited_.extract(number)) gone = std::move(node.mapped());
+    }
+    if (gone) gone();
   }
   /// Nothing counts behind the last part.
   void put(letter what) {
@@ -70,14 +86,25 @@ class mailbox {
       const std::lock_guard lock{guard_};
       if (what.last ? awaited_.erase(what.number) == 0 : awaited_.count(what.number) == 0) return;
       letters_.push_back(std::move(what));
+      // Whoever is there, or is woken by the first, takes all.
+      if (!is_away_ || letters_.size() > 1) return;
     }
     wake();
   }
   void wake() const { (void)::eventfd_write(fd_, 1); }
-  std::vector<letter> take() {
+  void drain() const {
     eventfd_t count = 0;
     (void)::eventfd_read(fd_, &count);
+  }
+  /// From now until take() the taker is woken by a letter. False: there is one.
+  bool leave() {
     const std::lock_guard lock{guard_};
+    is_away_ = true;
+    return letters_.empty();
+  }
+  std::vector<letter> take() {
+    const std::lock_guard lock{guard_};
+    is_away_ = false;
     return std::exchange(letters_, {});
   }
 
@@ -85,8 +112,9 @@ class mailbox {
   const int fd_;
   std::atomic<std::size_t> requests_ = 0, bytes_ = 0;
   mutable std::mutex guard_;
-  std::unordered_set<std::uint64_t> awaited_;
+  std::unordered_map<std::uint64_t, std::function<void()>> awaited_;  // what is to be done when the client goes
   std::vector<letter> letters_;
+  bool is_away_ = false;
 };
 
 }  // namespace fairlead::app::door

@@ -53,25 +53,31 @@ json_writer& json_writer::key(std::string_view name) {
 json_writer& json_writer::string(std::string_view text) {
   separate();
   out_ += '"';
-  for (char c : text) {
-    switch (c) {
-      case '"': out_ += "\\\""; break;
-      case '\\': out_ += "\\\\"; break;
-      case '\n': out_ += "\\n"; break;
-      case '\t': out_ += "\\t"; break;
-      case '\r': out_ += "\\r"; break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          char escape[8];
-          std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
-          out_ += escape;
-        } else {
-          out_ += c;
-        }
-    }
+  const auto is_special = [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; };
+  for (auto from = text.begin();; ++from) {
+    const auto to = std::find_if(from, text.end(), is_special);
+    out_.append(from, to);
+    if (to == text.end()) break;
+    add_escaped(*to);
+    from = to;
   }
   out_ += '"';
   return *this;
+}
+
+void json_writer::add_escaped(char special) {
+  switch (special) {
+    case '"': out_ += "\\\""; break;
+    case '\\': out_ += "\\\\"; break;
+    case '\n': out_ += "\\n"; break;
+    case '\t': out_ += "\\t"; break;
+    case '\r': out_ += "\\r"; break;
+    default: {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(special));
+      out_ += escape;
+    }
+  }
 }
 
 json_writer& json_writer::text_or_null(std::string_view text) { return text.empty() ? null() : string(text); }

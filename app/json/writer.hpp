@@ -38,6 +38,7 @@ class json_writer {
 
  private:
   void separate();
+  void add_escaped(char special);
   std::string out_;
   bool first_ = true;  // the next value needs no comma: it is the first one, or follows a key
 };

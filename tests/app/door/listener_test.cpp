@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -66,6 +67,7 @@ class listener_test : public ::testing::Test {
           const std::lock_guard lock{guard_};
           asked_.emplace_back(std::move(what), std::move(to));
           came_.notify_all();
+          return soon_.load();
         },
         [] { return "made"; }, "1.2.3");
     EXPECT_TRUE(made.ok());
@@ -83,6 +85,7 @@ class listener_test : public ::testing::Test {
     return to.is_over();
   }
 
+  std::atomic<bool> soon_ = false;
   std::mutex guard_;
   std::condition_variable came_;
   std::deque<std::pair<request, std::shared_ptr<answerer>>> asked_;
@@ -103,6 +106,53 @@ TEST_F(listener_test, answers_later_and_from_another_thread) {
   EXPECT_TRUE(said.starts_with("HTTP/1.1 201")) << said;
   EXPECT_NE(said.find("X-Request-Id: mine"), std::string::npos) << said;
   EXPECT_TRUE(to->is_over());
+}
+
+TEST_F(listener_test, an_answer_that_was_to_come_soon_is_given_whenever_it_comes) {
+  soon_ = true;
+  client_socket from{port_->port()}, late{port_->port()};
+  late.ask("/late");
+  auto waits = next().second;
+  for (int i = 0; i < 100; ++i) {
+    from.ask("/" + std::to_string(i));
+    auto [what, to] = next();
+    answer out;
+    out.body = "body of " + what.head.target + ";";
+    (*to)(std::move(out));
+    from.read_until("body of /" + std::to_string(i) + ";");
+  }
+  answer out;
+  out.body = "late body";
+  (*waits)(std::move(out));
+  EXPECT_TRUE(late.read_until("late body").starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(listener_test, a_client_that_goes_before_an_answer_that_was_to_come_soon_is_noticed) {
+  soon_ = true;
+  client_socket from{port_->port()};
+  from.ask("/");
+  const auto to = next().second;
+  from.close();
+  EXPECT_TRUE(is_over_soon(*to));
+}
+
+TEST_F(listener_test, whoever_works_for_a_client_hears_once_that_it_has_gone) {
+  client_socket stays{port_->port()}, goes{port_->port()};
+  stays.ask("/");
+  const auto for_it = next().second;
+  goes.ask("/");
+  const auto for_nobody = next().second;
+  std::atomic<int> stays_heard = 0, goes_heard = 0;
+  for_it->on_gone([&] { ++stays_heard; });
+  for_nobody->on_gone([&] { ++goes_heard; });
+  goes.close();
+  for (int i = 0; i < patience_ms && goes_heard == 0; ++i) ::poll(nullptr, 0, 1);
+  for_nobody->on_gone([&] { goes_heard += 10; });
+  EXPECT_EQ(goes_heard, 11) << "who asks too late hears at once";
+  (*for_it)({});
+  stays.read_until("\r\n\r\n");
+  port_.reset();
+  EXPECT_EQ(stays_heard, 0);
 }
 
 TEST_F(listener_test, says_that_a_request_was_dropped) {

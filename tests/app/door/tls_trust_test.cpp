@@ -100,6 +100,7 @@ class tls_trust_test : public ::testing::Test {
           if (shown)
             for (const auto& name : shown->names) out.body += name + ";";
           (*to)(std::move(out));
+          return false;
         },
         [] { return "made"; }, "1.2.3", std::move(*tls), trust_);
     ASSERT_TRUE(made.ok()) << made.failure().sentence;
