@@ -27,6 +27,10 @@ const char* state_of(v1::TaskState state, bool parked, bool paused) {
   }
 }
 
+error no_operation(const std::string& id) {
+  return {v1::ERROR_CODE_NOT_FOUND, "There is no operation " + id + ".", "GET /v1/operations lists them."};
+}
+
 struct operation_verb {
   const char* word;
   v1::OperatorVerb verb;
@@ -138,7 +142,7 @@ void show_operation(exchange_ptr x) {
   x->ask_any<v1::TaskShowRequest>(request, {}, [x](const result<v1::TaskShowReply>& reply) {
     if (reply) return x->say_resource(reply->task().history_size(), operation_json(reply->task()));
     if (reply.failure().code != v1::ERROR_CODE_NOT_FOUND) return x->refuse(reply.failure());
-    x->refuse(error{v1::ERROR_CODE_NOT_FOUND, "There is no operation " + x->part(0) + ".", "GET /v1/operations lists them."});
+    x->refuse(no_operation(x->part(0)));
   });
 }
 
@@ -163,6 +167,7 @@ void act_on_operation(exchange_ptr x) {
   x->ask<v1::OperateRequest>(std::move(request), [x, asked = *found](const v1::OperateReply& reply) {
     const auto why = reply.results_size() == 1 ? error::from_proto(reply.results(0).error()) : error{v1::ERROR_CODE_OK, "", ""};
     const auto does_not_fit = why.code == v1::ERROR_CODE_WRONG_STATE;
+    if (why.code == v1::ERROR_CODE_NOT_FOUND) return x->refuse(no_operation(x->part(0)));
     if (!does_not_fit && x->only_result(reply) == nullptr) return;
     v1::TaskShowRequest show;
     show.set_id(id_of_part(*x));
