@@ -98,7 +98,7 @@ bool exchange::may(right needed) {
   refuse({"forbidden",
           by_.name + " may not " + std::string{row->meaning} + " (" + what_.head.method + " " + std::string{what_.path()} +
               "): the right " + std::string{row->word} + " is missing in the namespace " + std::string{default_namespace_word} + ".",
-          "GET /v1/me says which rights there are. Ask with a token whose role gives this one: " + roles_with(needed) + ".",
+          "GET /v1/me names the rights of whoever asks. Ask with a token whose role gives this one: " + roles_with(needed) + ".",
           {},
           {},
           false});
