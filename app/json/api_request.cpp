@@ -99,7 +99,7 @@ constexpr option_row option_rows[] = {
     {"--dst", true, "", "dst"},
 };
 
-bool is_plain(char c) {
+bool is_plain_in_shell(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view{"._:@/-"}.find(c) != std::string_view::npos;
 }
 
@@ -139,7 +139,7 @@ class word_reader {
 
   std::size_t plain(std::size_t at, std::string& out) const {
     const auto from = at;
-    while (at < text_.size() && is_plain(text_[at])) ++at;
+    while (at < text_.size() && is_plain_in_shell(text_[at])) ++at;
     while (in_sentence_ && at > from && (text_[at - 1] == '.' || text_[at - 1] == ':')) --at;
     out = text_.substr(from, at - from);
     return at;
