@@ -244,7 +244,8 @@ v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
     }
     case v1::NODE_VERB_RELOAD: {
       if (!world_.reload) {
-        *out.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "this node was started without a node file", ""}.to_proto();
+        *out.mutable_error() =
+            error{v1::ERROR_CODE_WRONG_STATE, "this node was started without a node file", "start it with --config FILE"}.to_proto();
         break;
       }
       said("the node file is read again");
@@ -261,7 +262,7 @@ v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
       break;
     case v1::NODE_VERB_LOG_LEVEL: {
       if (!world_.log_level) {
-        *out.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "this node has no log of its own", ""}.to_proto();
+        *out.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "this node has no log of its own", "start it with a node file"}.to_proto();
         break;
       }
       const auto before = world_.log_level(what.log_level());

@@ -13,13 +13,13 @@ constexpr std::size_t longest_name = 64;
 const std::vector<right_word>& right_words() {
   static const std::vector<right_word> all{
       {right::look, "look", "look at workflows, jobs, agents, alerts and nodes"},
-      {right::see_own_tasks, "see_own_tasks", "look at tasks that it has submitted itself"},
+      {right::see_own_tasks, "see_own_tasks", "look at its own tasks or those of others"},
       {right::see_tasks, "see_tasks", "look at everybody's tasks"},
       {right::payloads, "payloads", "read inputs and outputs of everybody's tasks"},
       {right::submit, "submit", "submit tasks"},
       {right::act, "act", "act on tasks, jobs, alerts and agents"},
       {right::deploy, "deploy", "change and delete workflows and jobs"},
-      {right::administer, "administer", "act on nodes"},
+      {right::administer, "administer", "act on nodes or read the audit"},
       {right::webhooks, "webhooks", "have status events sent to a URL"},
   };
   return all;

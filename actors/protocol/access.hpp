@@ -44,7 +44,7 @@ class right_set {
 struct right_word {
   right one;
   std::string_view word;     // `see_own_tasks`
-  std::string_view meaning;  // "look at its own tasks"
+  std::string_view meaning;  // behind "may not": "act on nodes or read the audit"
 };
 /// Every right, in the order above.
 const std::vector<right_word>& right_words();

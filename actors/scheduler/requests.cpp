@@ -250,7 +250,8 @@ void scheduler::answer(const v1::WatchRequest& what, std::uint64_t ticket) {
     *reply.mutable_error() = why.to_proto();
     world_.out->reply(ticket, std::move(reply));
   };
-  const error unknown{v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(what.id(), 256), ""};
+  const error unknown{v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(what.id(), 256),
+                      "fairlead task list shows all tasks"};
   const auto known = lookup(what.id());
   if (!known || !*known) return refuse(known ? unknown : known.failure());
   if (!what.submitted_by().empty()) {
@@ -350,9 +351,11 @@ std::optional<error> scheduler::delete_task(const std::string& id, std::uint64_t
     if (fatal_) return fatal_;
     // Nothing more is decided about a task while a crashed decision about it is dealt with.
     if (!*tombstone || !has_ended((*tombstone)->final_state())) return leaving;
-    if ((*tombstone)->deleted_at_unix_ms() != 0)
-      return error{v1::ERROR_CODE_WRONG_STATE, "the record of task " + id + " has been deleted before", ""};
     out.set_state((*tombstone)->final_state());
+    if ((*tombstone)->deleted_at_unix_ms() != 0) {
+      out.set_repeated(true);
+      return std::nullopt;
+    }
     by.of_archived(id, std::move(**tombstone), batches_.counts(), batches_.rows());
   }
   archive_.deleted(number, batches_.sequence());
@@ -455,7 +458,9 @@ void scheduler::answer(const v1::BrakeReleaseRequest& what, std::uint64_t ticket
   if (draining_) {
     *reply.mutable_error() = node_is_stopping().to_proto();
   } else if (batches_.counts().undo_brake_since_unix_ms() == 0) {
-    *reply.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "the brake on mass undo is not on", ""}.to_proto();
+    *reply.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "the brake on mass undo is not on",
+                                   "nothing is held: no release is needed; fairlead status shows the brake"}
+                                 .to_proto();
   } else {
     reply.set_held(batches_.counts().undo_held());
     batches_.counts().set_undo_brake_since_unix_ms(0);

@@ -129,7 +129,8 @@ error scheduler::gone(const std::string& id) {
       v1::ERROR_CODE_WRONG_STATE,
       "task " + id +
           (deleted ? " has ended and was deleted, so it cannot be changed" : " has ended and is in the archive, so it cannot be changed"),
-      ""};
+      deleted ? "submit another task with another id"
+              : "fairlead task show " + id + " shows it, fairlead task delete " + id + " deletes its record"};
 }
 
 void scheduler::delivered(courier_rows what) {

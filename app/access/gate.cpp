@@ -16,7 +16,6 @@ namespace fairlead::app {
 namespace {
 
 constexpr std::size_t most_addresses = 10'000;  // of which refusals are counted
-constexpr int most_refused_a_minute = 100;
 constexpr const char* send_token = "Send the header Authorization: Bearer TOKEN. fairlead token create makes a token.";
 constexpr const char* show_certificate = "Show a client certificate that the node file of this node names in access.certificates.";
 constexpr std::size_t most_named = 512;  // bytes of a certificate's names in a sentence
@@ -93,7 +92,11 @@ std::variant<principal, gate::stranger> gate::identify(std::optional<std::string
     if (auto* const who = std::get_if<principal>(&found)) return std::move(*who);
     return stranger{std::get<std::string>(found), remedy};
   };
-  if (authorization && asks()) return of(find_token(*authorization, now), config_.tokens_file.empty() ? show_certificate : send_token);
+  if (authorization && asks()) {
+    auto found = of(find_token(*authorization, now), config_.tokens_file.empty() ? show_certificate : send_token);
+    if (auto* const whom = std::get_if<stranger>(&found)) whom->is_guess = true;
+    return found;
+  }
   if (from.uid) {
     if (auto who = find_user(*from.uid)) return std::move(*who);
     return stranger{"The user with the uid " + std::to_string(*from.uid) + " may not use the API of this node.",
@@ -158,7 +161,7 @@ std::variant<principal, std::string> gate::find_certificate(const door::client_c
   return "The client certificate is not one that this node knows; its names are " + core::clean_text(names, most_named) + ".";
 }
 
-bool gate::is_noise(const std::string& who, moment now) {
+bool gate::is_noise(const std::string& who, moment now, int most) {
   const auto minute = to_unix_ms(now) / 60'000;
   const std::lock_guard lock{guard_};
   if (refused_.size() >= most_addresses) refused_.clear();
@@ -167,17 +170,20 @@ bool gate::is_noise(const std::string& who, moment now) {
     when = minute;
     count = 0;
   }
-  return ++count > most_refused_a_minute;
+  return ++count > most;
 }
 
 door::problem gate::refuse(const stranger& whom, const door::peer& from, moment now) {
-  if (is_noise(from.uid ? "uid " + std::to_string(*from.uid) : from.address, now))
+  const auto who = from.uid ? "uid " + std::to_string(*from.uid) : from.address;
+  if (is_noise(who, now) || (whom.is_guess && is_noise("guesses of " + who, now, most_guesses_a_minute)))
     return {"overloaded",
             "Too many requests without a right token or certificate came from here.",
             "Wait a minute, and send the right one.",
             {},
             {},
-            false};
+            false,
+            {},
+            door::a_minute_s};
   return {whom.code, whom.sentence, whom.remedy, {}, {{"WWW-Authenticate", "Bearer realm=\"fairlead\""}}, false};
 }
 

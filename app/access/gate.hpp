@@ -34,7 +34,7 @@ class gate {
   /// The same without a count or a sentence: whether a large body is worth reading.
   bool knows(std::optional<std::string_view> authorization, const door::peer& from, moment now) const;
   /// Whether `who` was refused so often in this minute that more of it is only noise.
-  bool is_noise(const std::string& who, moment now);
+  bool is_noise(const std::string& who, moment now, int most = most_refused_a_minute);
 
  private:
   struct known_token {
@@ -46,8 +46,12 @@ class gate {
     std::string sentence;
     const char* remedy;
     const char* code = "unauthenticated";
+    bool is_guess = false;  // a token was sent, and it is wrong
   };
   using known_tokens = std::map<std::string, known_token>;  // by id
+
+  static constexpr int most_refused_a_minute = 100;
+  static constexpr int most_guesses_a_minute = 10;
 
   gate(access_config config, warn on_trouble);
   /// Where nobody is asked, everybody on this machine is an admin.
@@ -67,7 +71,7 @@ class gate {
   agents::secret_file_mark mark_;  // only for read(), as good_ for look()
   mutable std::mutex guard_;
   std::shared_ptr<const known_tokens> tokens_;
-  std::map<std::string, std::pair<std::int64_t, int>> refused_;  // by address or user: the minute, and refusals in it
+  std::map<std::string, std::pair<std::int64_t, int>> refused_;  // by whom, and what for: the minute, and refusals in it
   bool good_ = true;                                             // the latest reading
   std::optional<ticker> watch_;
 };

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/api/api.hpp"
+#include "app/json/api_request.hpp"
 #include "app/json/node/agents.hpp"
 
 namespace fairlead::app::api {
@@ -17,6 +18,20 @@ constexpr agent_verb agent_verbs[] = {{"drain", v1::AGENT_VERB_DRAIN},
                                       {"resume", v1::AGENT_VERB_RESUME},
                                       {"breaker_open", v1::AGENT_VERB_BREAKER_OPEN},
                                       {"breaker_close", v1::AGENT_VERB_BREAKER_CLOSE}};
+
+/// Instances are drained, and an agent was named: its instances are named beside the refusal.
+void name_instances(const exchange_ptr& x, const std::string& word, const error& why) {
+  x->ask_any<v1::StatusRequest>({}, {}, [x, word, why](const result<v1::StatusReply>& known) {
+    auto said = door::problem_of(why);
+    if (known)
+      for (const auto& one : known->agents()) {
+        if (one.agent() != x->part(0) || one.instance().empty()) continue;
+        said.remedy = "It is an agent. Name one of its instances: `what_helps` has them.";
+        said.what_helps.push_back(help_of({"fairlead agent " + word + " " + one.instance(), word + "s the instance " + one.instance()}));
+      }
+    x->refuse(std::move(said));
+  });
+}
 
 }  // namespace
 
@@ -49,8 +64,10 @@ void act_on_agent(exchange_ptr x) {
   (of_instance ? request.mutable_instance() : request.mutable_agent())->assign(x->part(0));
   request.set_who(x->who());
   request.set_reason(reason);
-  x->ask<v1::AgentOperateRequest>(request, [x, verb](const v1::AgentOperateReply& reply) {
+  x->ask_any<v1::AgentOperateRequest>(request, {}, [x, verb, word, of_instance](const result<v1::AgentOperateReply>& answer) {
     const auto& name = x->part(0);
+    if (!answer) return of_instance ? name_instances(x, word, answer.failure()) : x->refuse(answer.failure());
+    const auto& reply = *answer;
     switch (verb) {
       case v1::AGENT_VERB_DRAIN: return x->say(200, agent_drain_json(name, reply.held(), reply.held() == 0 ? "drained" : "draining"));
       case v1::AGENT_VERB_RESUME: return x->say(200, agent_resumed_json(name));

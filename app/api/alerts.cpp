@@ -55,7 +55,8 @@ void acknowledge_alerts(exchange_ptr x) {
   std::string note;
   const auto take = [&](std::size_t, std::string_view value, std::string&) -> status {
     std::uint64_t number = 0;
-    if (!read_number(value, number) || number == 0) return invalid("Each item must be the number of an alert, " + found_kind(value));
+    if (!read_number(value, number) || number == 0)
+      return invalid("Each item must be the number of an alert, " + found_kind(value), "Give numbers that GET /v1/alerts has.");
     request.add_numbers(number);
     return nothing{};
   };

@@ -15,6 +15,16 @@ namespace {
 
 constexpr std::size_t most_noted_objects = 1'024;  // bytes of their names
 
+/// `operator or admin`.
+std::string roles_with(right needed) {
+  std::vector<std::string> words;
+  for (const auto& one : roles())
+    if (one.rights.has(needed)) words.emplace_back(one.word);
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) out += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  return out;
+}
+
 /// Whether If-None-Match names the tag (RFC 9110, 13.1.2).
 bool names_tag(std::string_view list, const std::string& tag) { return list == "*" || list.find(tag) != std::string_view::npos; }
 
@@ -116,8 +126,9 @@ bool exchange::may(right needed) {
   const auto& all = right_words();
   const auto row = std::find_if(all.begin(), all.end(), [&](const right_word& one) { return one.one == needed; });
   refuse({"forbidden",
-          by_.name + " may not " + std::string{row->meaning} + ": the right " + std::string{row->word} + " is missing.",
-          "Ask with a token that has a role with this right; docs/security.md lists the roles.",
+          by_.name + " may not " + std::string{row->meaning} + " (" + what_.head.method + " " + std::string{what_.path()} +
+              "): the right " + std::string{row->word} + " is missing in the namespace " + std::string{default_namespace_word} + ".",
+          "GET /v1/me names the rights of whoever asks. Ask with a token whose role gives this one: " + roles_with(needed) + ".",
           {},
           {},
           false});
@@ -129,7 +140,7 @@ bool exchange::may_use(const std::string& name_space) {
   if (!by_.may_use(name_space))
     refuse({"forbidden",
             by_.name + " may not use the namespace " + name_space + ".",
-            "Ask for one that GET /v1/me names, or with a token of the namespace; docs/security.md has more.",
+            "Ask for one that GET /v1/me names, or with a token of the namespace.",
             {},
             {},
             false});
@@ -156,7 +167,7 @@ std::vector<std::string> exchange::parameters(const std::string& name) {
 bool exchange::refuse_rest() {
   if (!query_.empty()) {
     const auto& name = query_.begin()->first;
-    refuse_at(name, invalid("The parameter " + name + " is not known here.", "docs/api.md lists the parameters of this path."));
+    refuse_at(name, invalid("The parameter " + name + " is not known here.", "GET /v1/openapi.json has the parameters of each path."));
   }
   return is_over();
 }
@@ -289,9 +300,14 @@ void exchange::refuse(door::problem why) {
   if (why.code == "forbidden" && !is_over()) {
     if (in_->access->is_noise(by_.kind + " " + by_.name, in_->time->now())) {
       noted_.reset();
-      why = {
-          "overloaded", "Too many requests that " + by_.name + " may not send.", "Wait a minute. GET /v1/me says what may be sent.", {}, {},
-          false};
+      why = {"overloaded",
+             "Too many requests that " + by_.name + " may not send.",
+             "Wait a minute. GET /v1/me says what may be sent.",
+             {},
+             {},
+             false,
+             {},
+             door::a_minute_s};
     } else if (!noted_) {
       noted_.emplace(audit_entry_of(*in_, by_, what_));
     }
@@ -301,7 +317,7 @@ void exchange::refuse(door::problem why) {
 
 void exchange::refuse_at(const std::string& pointer, const error& why) {
   auto out = door::problem_of(why);
-  out.faults.push_back({pointer, why.sentence, why.remedy});
+  out.faults.push_back({pointer, why.sentence, out.remedy});
   refuse(std::move(out));
 }
 

@@ -51,7 +51,8 @@ void take_replies(exchange_ptr x) {
     return [&out, least, most](const std::string& field, std::string_view value, std::string&) -> status {
       std::int64_t number = 0;
       if (!read_number(value, number) || number < least || number > most)
-        return invalid(field + " must be a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+        return invalid(field + " must be a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+                       "Give a number in this range.");
       out = static_cast<std::remove_reference_t<decltype(out)>>(number);
       return nothing{};
     };

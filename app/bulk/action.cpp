@@ -38,7 +38,8 @@ steps:
 
 /// `{"state": […], "workflow": …}`: the conditions of a list of tasks. At least one.
 status read_filter(std::string_view json, v1::TaskListRequest& out, std::string& pointer) {
-  if (json.front() != '{') return invalid("Field 'filter' must be an object, " + found_kind(json));
+  if (json.front() != '{')
+    return invalid("Field 'filter' must be an object, " + found_kind(json), "Give an object of conditions, such as {\"parked\": true}.");
   std::vector<std::string> states;
   const auto base = pointer;
   std::vector<json_field> fields{{"state", texts_into(states, max_filter_states)},

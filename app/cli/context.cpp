@@ -193,7 +193,9 @@ connected_client connect_alone(const cli_context& context, duration request_time
   auto connected = client::connect(std::move(*options));
   if (!connected && connected.failure().code == v1::ERROR_CODE_UNAVAILABLE && !over_api) {
     auto why = connected.failure();
-    why.remedy = "Start one with 'fairlead node --config FILE', or name another with --node HOST:PORT or FAIRLEAD_NODE";
+    why.remedy =
+        "Start one with 'fairlead node --config FILE', or name another with --node HOST:PORT or FAIRLEAD_NODE. The address of an API "
+        "(api.listen) begins with http:// or https://";
     return why;
   }
   if (!connected) return connected.failure();

@@ -43,7 +43,7 @@ std::variant<path_match, problem, answer> find_path(const std::vector<path_patte
   if (!is_known(method))
     return problem{
         "not_implemented", "The method " + std::string{method} + " is not known.", "Use GET, POST, PUT or DELETE.", {}, {}, true};
-  const problem nowhere{"not_found", "There is no path " + std::string{path} + ".", "docs/api.md lists the paths.", {}, {}, false};
+  const problem nowhere{"not_found", "There is no path " + std::string{path} + ".", "GET /v1/openapi.json has the paths.", {}, {}, false};
   if (path.empty() || path.front() != '/') return nowhere;
   std::vector<std::string> segments;
   for (const auto one : segments_of(path)) {

@@ -9,8 +9,6 @@ namespace fairlead::app::door {
 
 namespace {
 
-/// When a request that may succeed later is worth another try.
-constexpr unsigned retry_after_seconds = 1;
 constexpr std::size_t most_sentence_bytes = 1'024;
 
 bool may_pass(unsigned status) { return status == 429 || status == 503; }
@@ -66,7 +64,11 @@ const problem_kind* find_problem_kind(std::string_view code) {
   return found == all.end() ? nullptr : &*found;
 }
 
-problem problem_of(const error& why) { return {code_word(why.code), why.sentence, why.remedy, {}, {}, false}; }
+problem problem_of(const error& why) {
+  problem out{code_word(why.code), why.sentence, {}, {}, {}, false};
+  out.remedy = with_requests(why.remedy, out.what_helps);
+  return out;
+}
 
 answer to_answer(const problem& what, const std::string& id) {
   // It may name what came from outside.
@@ -77,7 +79,7 @@ answer to_answer(const problem& what, const std::string& id) {
   out.begin_object().key("type").string("/v1/problems/" + std::string{kind->code}).key("title").string(kind->title);
   out.key("status").number(std::uint32_t{kind->status}).key("detail").string(sentence).key("instance").string(id);
   out.key("code").string(kind->code).key("remedy").string(what.remedy).key("retry_after_ms");
-  may_pass(kind->status) ? out.number(std::uint32_t{retry_after_seconds * 1'000}) : out.null();
+  may_pass(kind->status) ? out.number(what.retry_after_s * 1'000) : out.null();
   out.key("errors").begin_array();
   for (const auto& one : what.faults) {
     out.begin_object().key("pointer").string(one.pointer).key("sentence").string(core::clean_text(one.sentence, most_sentence_bytes));
@@ -87,9 +89,11 @@ answer to_answer(const problem& what, const std::string& id) {
     one.column == 0 ? out.null() : out.number(std::int32_t{one.column});
     out.end_object();
   }
-  out.end_array().end_object();
+  out.end_array().key("what_helps");
+  write_helps(out, what.what_helps);
+  out.end_object();
   answer made{kind->status, "application/problem+json", out.text(), what.more, what.close};
-  if (may_pass(kind->status)) made.more.emplace_back("Retry-After", std::to_string(retry_after_seconds));
+  if (may_pass(kind->status)) made.more.emplace_back("Retry-After", std::to_string(what.retry_after_s));
   return made;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/door/message.hpp"
+#include "app/json/api_request.hpp"
 #include "messages/error.hpp"
 
 namespace fairlead::app::door {
@@ -38,9 +39,14 @@ struct problem {
   std::vector<fault> faults;
   headers more;        // that the answer has besides
   bool close = false;  // the connection, because what follows cannot be trusted
+  std::vector<help> what_helps{};
+  std::uint32_t retry_after_s = 1;  // of what may pass
 };
 
-/// Of an error of the engine. Those that may pass say when to try again.
+/// How long whoever has sent too much of what is refused has to wait: it is counted by the minute.
+inline constexpr std::uint32_t a_minute_s = 60;
+
+/// Of an error of the engine. Those that may pass say when to try again. The commands in its remedy become requests.
 problem problem_of(const error& why);
 
 /// `id`: of the request.

@@ -81,35 +81,37 @@ status for_each_json_member(std::string_view object, const std::function<status(
 status read_json_object(std::string_view text, const std::string& what, const std::vector<json_field>& fields, std::string& pointer,
                         const std::string& of) {
   const auto base = std::exchange(pointer, {});
-  const auto refused = [&](const std::string& sentence, const std::string& at) {
+  const auto refused = [&](const std::string& sentence, const std::string& at, const std::string& remedy) {
     pointer = base + at;
-    return invalid(sentence, names_of_fields(fields));
+    return invalid(sentence, remedy);
   };
-  if (auto checked = core::check_json(text); !checked) return refused(what + " is not JSON: " + checked.failure().sentence, "");
+  if (auto checked = core::check_json(text); !checked)
+    return refused(what + " is not JSON: " + checked.failure().sentence, "", "Correct the JSON there.");
   const auto object = core::trim_json(text);
-  if (object.front() != '{') return refused(what + " must be a JSON object, " + found_kind(object), "");
+  if (object.front() != '{') return refused(what + " must be a JSON object, " + found_kind(object), "", names_of_fields(fields));
   std::set<std::string> seen;
   auto read = for_each_json_member(object, [&](const std::string& name, std::string_view value) -> status {
     const auto at = "/" + pointer_part(name);
     const auto called = "Field '" + name + "'" + of;
-    if (!seen.insert(name).second) return refused(called + " is given twice", at);
+    if (!seen.insert(name).second) return refused(called + " is given twice", at, "Give it once.");
     const auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.name == name; });
-    if (field == fields.end()) return refused("Unknown field '" + name + "'" + of, at);
+    if (field == fields.end()) return refused("Unknown field '" + name + "'" + of, at, names_of_fields(fields));
     pointer = base + at;
     auto taken = field->take(called, value, pointer);
     if (taken || !taken.failure().remedy.empty()) return taken;
-    return invalid(taken.failure().sentence, names_of_fields(fields));
+    return invalid(taken.failure().sentence, "Correct this field.");
   });
   if (!read) return read;
   for (const auto& one : fields)
-    if (one.required && seen.count(one.name) == 0) return refused(what + " has no field '" + one.name + "'", "/" + one.name);
+    if (one.required && seen.count(one.name) == 0)
+      return refused(what + " has no field '" + one.name + "'", "/" + one.name, names_of_fields(fields));
   pointer = base;
   return nothing{};
 }
 
 json_taker text_into(std::string& out) {
   return [&out](const std::string& field, std::string_view value, std::string&) -> status {
-    if (value.front() != '"') return invalid(field + " must be a string, " + found_kind(value));
+    if (value.front() != '"') return invalid(field + " must be a string, " + found_kind(value), give_text);
     out = core::decode_json_string(value);
     return nothing{};
   };
@@ -117,7 +119,8 @@ json_taker text_into(std::string& out) {
 
 json_taker flag_into(bool& out) {
   return [&out](const std::string& field, std::string_view value, std::string&) -> status {
-    if (value != "true" && value != "false") return invalid(field + " must be true or false, " + found_kind(value));
+    if (value != "true" && value != "false")
+      return invalid(field + " must be true or false, " + found_kind(value), "Give true or false, without quotes.");
     out = value == "true";
     return nothing{};
   };
@@ -133,7 +136,7 @@ json_taker json_into(std::string& out) {
 json_taker each_into(std::size_t most, std::function<status(std::size_t i, std::string_view value, std::string& pointer)> take,
                      std::size_t least) {
   return [most, least, take = std::move(take)](const std::string& field, std::string_view value, std::string& pointer) -> status {
-    if (value.front() != '[') return invalid(field + " must be an array, " + found_kind(value));
+    if (value.front() != '[') return invalid(field + " must be an array, " + found_kind(value), "Give an array: [ITEM, …].");
     const auto base = pointer;
     std::size_t count = 0;
     auto read = for_each_json_item(value, [&](std::size_t i, std::string_view one) -> status {
@@ -150,7 +153,7 @@ json_taker each_into(std::size_t most, std::function<status(std::size_t i, std::
 
 json_taker texts_into(std::vector<std::string>& out, std::size_t most, std::size_t least) {
   const auto take = [&out](std::size_t, std::string_view value, std::string&) -> status {
-    if (value.front() != '"') return invalid("Each item must be a string, " + found_kind(value));
+    if (value.front() != '"') return invalid("Each item must be a string, " + found_kind(value), give_text);
     out.push_back(core::decode_json_string(value));
     return nothing{};
   };

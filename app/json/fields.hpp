@@ -40,7 +40,8 @@ json_taker number_into(Number& out) {
   return [&out](const std::string& field, std::string_view value, std::string&) -> status {
     const auto read = std::from_chars(value.data(), value.data() + value.size(), out);
     if (read.ec == std::errc{} && read.ptr == value.data() + value.size()) return nothing{};
-    return invalid(field + " must be a whole number of " + std::to_string(sizeof(Number) * 8) + " bits");
+    return invalid(field + " must be a whole number of " + std::to_string(sizeof(Number) * 8) + " bits",
+                   "Give a whole number, without quotes.");
   };
 }
 /// An array of `least` to `most` values, each read by `take` under its place.
@@ -53,6 +54,9 @@ json_taker moment_into(std::int64_t& unix_ms);
 json_taker duration_into(std::int64_t& ms, std::int64_t least_ms);
 
 // ---- parts of these ----
+
+/// The remedy for a value that is no string.
+inline constexpr const char* give_text = "Give a text in double quotes.";
 
 /// `found a number`.
 std::string found_kind(std::string_view value);

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "actors/core/workflow/workflow.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead::app {
 
@@ -55,6 +56,15 @@ bool may_have_happened(const v1::StepRecord& step) {
     case v1::STEP_STATE_SKIPPED: return false;
     default: return step.doubtful();
   }
+}
+
+bool every_step_can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition) {
+  return std::all_of(task.steps().begin(), task.steps().end(), [&](const v1::StepRecord& step) {
+    if (!may_have_happened(step)) return true;
+    if (step.definition() >= static_cast<std::uint32_t>(definition.steps_size())) return false;
+    const auto& defined = definition.steps(static_cast<int>(step.definition()));
+    return defined.has_undo() && !defined.pivot();
+  });
 }
 
 /// The node cannot use the version of the workflow that the task needs. The Scheduler then accepts
@@ -118,12 +128,7 @@ bool in_doubt(const v1::StepRecord& step) { return step.doubtful() || step.state
 
 bool can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition) {
   const bool live = task.state() == v1::TASK_STATE_PENDING || task.state() == v1::TASK_STATE_RUNNING;
-  return live && std::all_of(task.steps().begin(), task.steps().end(), [&](const v1::StepRecord& step) {
-           if (!may_have_happened(step)) return true;
-           if (step.definition() >= static_cast<std::uint32_t>(definition.steps_size())) return false;
-           const auto& defined = definition.steps(static_cast<int>(step.definition()));
-           return defined.has_undo() && !defined.pivot();
-         });
+  return live && every_step_can_be_undone(task, definition);
 }
 
 std::vector<int> stuck_steps(const v1::TaskRecord& task) {
@@ -171,6 +176,27 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
   if (can_be_undone(task, definition)) out.add("undo", "", "undoes what the task has done");
   out.terminate();
   return out.take();
+}
+
+std::vector<remedy> choices_of(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition, bool archived) {
+  remedy_list more{task};
+  if (has_ended(task.state())) {
+    const auto reopens = task.state() != v1::TASK_STATE_UNDONE && !archived && every_step_can_be_undone(task, definition);
+    if (reopens) more.add("undo", "", "undoes what the task has done");
+    more.add("delete", "", "deletes the record of the task");
+    return more.take();
+  }
+  if (task.terminated()) {
+    more.add("terminate", "--now --reason TEXT", "ends the task without waiting for the attempts in progress");
+    return more.take();
+  }
+  auto out = remedies_of(task, definition);
+  if (task.parked()) return out;
+  if (!task.paused() && !task.scheduled()) more.add("pause", "", "starts no further step until the task is resumed");
+  if (!task.undo_held() && can_be_undone(task, definition)) more.add("cancel", "", "stops the task and undoes what it has done");
+  more.terminate();
+  for (auto& one : more.take()) out.push_back(std::move(one));
+  return out;
 }
 
 }  // namespace fairlead::app

@@ -20,6 +20,10 @@ struct remedy {
 /// step has no undo.
 std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition);
 
+/// What the Scheduler would accept now, whether or not the task needs an operator: for whoever was refused something else. `archived`: the
+/// task lies in the archive.
+std::vector<remedy> choices_of(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition, bool archived);
+
 /// Whether the Scheduler would accept an undo or a cancel of the live task.
 bool can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition);
 

@@ -13,13 +13,14 @@ namespace fairlead::app {
 namespace {
 
 status read_labels(std::string_view value, google::protobuf::RepeatedPtrField<v1::Label>& out, std::string& pointer) {
-  if (value.front() != '{') return invalid("Field 'labels' must be an object of strings, " + found_kind(value));
+  if (value.front() != '{')
+    return invalid("Field 'labels' must be an object of strings, " + found_kind(value), "Give an object: {\"KEY\": \"VALUE\"}.");
   std::set<std::string> seen;
   const auto base = pointer;
   return for_each_json_member(value, [&](const std::string& name, std::string_view text) -> status {
     pointer = base + "/" + pointer_part(name);
-    if (text.front() != '"') return invalid("Label '" + name + "' must be a string, " + found_kind(text));
-    if (!seen.insert(name).second) return invalid("Label '" + name + "' is given twice");
+    if (text.front() != '"') return invalid("Label '" + name + "' must be a string, " + found_kind(text), give_text);
+    if (!seen.insert(name).second) return invalid("Label '" + name + "' is given twice", "Give it once.");
     auto* label = out.Add();
     label->set_key(name);
     label->set_value(core::decode_json_string(text));

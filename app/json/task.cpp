@@ -5,6 +5,7 @@
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
+#include "app/json/api_request.hpp"
 #include "app/json/attempt_times.hpp"
 #include "app/json/remedies.hpp"
 #include "app/json/words.hpp"
@@ -160,10 +161,11 @@ std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& a
   out.key("alert");
   task.alert() == 0 ? out.null() : out.number(std::uint64_t{task.alert()});
   write_reply_address(out, task);
-  out.key("what_helps").begin_array();
-  for (const auto& one : remedies_of(task, reply.definition()))
-    out.begin_object().key("command").string(one.command).key("effect").string(one.effect).end_object();
-  out.end_array().key("input").raw(task.input().json());
+  std::vector<help> helps;
+  for (const auto& one : remedies_of(task, reply.definition())) helps.push_back(help_of(one));
+  out.key("what_helps");
+  write_helps(out, helps);
+  out.key("input").raw(task.input().json());
   write_steps(out, reply, agents);
   write_history(out, task);
   out.key("archived").boolean(reply.archived()).end_object();

@@ -25,7 +25,8 @@ from place import deploy, place
 INPUT = {"items": [{"sku": "NW-11", "quantity": 2}], "amount_cents": 2800, "address": {"city": "Reims"}}
 IDLE = 1_500
 ALLOWED_SHARE = 0.5  # of a core, while nobody asks anything
-PROBLEM_KEYS = {"type", "title", "status", "detail", "instance", "code", "remedy", "retry_after_ms", "errors"}
+PROBLEM_KEYS = {"type", "title", "status", "detail", "instance", "code", "remedy", "retry_after_ms", "errors",
+                "what_helps"}
 
 
 class api:

@@ -156,7 +156,8 @@ def stopped(to, node):
     _, said = to.expect(200, "GET", "/v1/tasks?workflow=stuck&page_size=1000")
     paused = sum(task["paused"] for task in said["items"])
     expect(paused == end["done"], f"{paused} tasks are paused, and {end['done']} were counted")
-    to.expect(409, "POST", path, {"verb": "pause"}, code="wrong_state")
+    _, said = to.expect(409, "POST", path, {"verb": "pause"}, code="wrong_state")
+    expect("is stopped" in said["detail"] and said["what_helps"][0]["request"]["path"] == path.removesuffix("/actions"), f"{said}")
 
 
 def grown(to, node):

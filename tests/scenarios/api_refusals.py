@@ -42,6 +42,12 @@ def run():
     return 0
 
 
+def helps(said):
+    """`METHOD PATH VERB` of what a problem document says would help."""
+    found = [one["request"] for one in said["what_helps"]]
+    return [" ".join([one["method"], one["path"]] + [one["body"]["verb"]] * ("verb" in (one["body"] or {}))) for one in found]
+
+
 def filled(path):
     for name, value in PARTS.items():
         path = path.replace(name, value)
@@ -103,9 +109,26 @@ def tasks(to, node):
     to.expect(409, "POST", "/v1/tasks", {"workflow": "shipped", "id": "t-1", "priority": 1}, code="conflict")
     to.expect(412, "POST", "/v1/tasks", {"workflow": "shipped", "id": "t-1"}, headers={"If-None-Match": "*"}, code="changed")
     to.expect(202, "POST", "/v1/tasks?wait=10ms", {"workflow": "shipped", "id": "t-1", "delay": "1h"})
-    to.expect(409, "GET", "/v1/tasks/t-1/steps/then/input", code="wrong_state")
+    _, said = to.expect(409, "GET", "/v1/tasks/t-1/steps/then/input", code="wrong_state")
+    expect("GET /v1/tasks/t-1 " in said["remedy"] and helps(said) == ["GET /v1/tasks/t-1"], f"{said}")
     to.expect(404, "GET", "/v1/tasks/t-1/steps/last/input", code="not_found")
-    to.expect(409, "POST", "/v1/tasks/t-1/actions", {"verb": "delete"}, code="wrong_state")
+    to.expect(201, "POST", "/v1/tasks", {"workflow": "shipped", "id": "t-2", "delay": "1h"})
+    acts = "/v1/tasks/t-2/actions"
+    _, said = to.expect(409, "POST", acts, {"verb": "delete"}, code="wrong_state")
+    expect(helps(said) == [f"POST {acts} cancel", f"POST {acts} terminate"], f"{said}")
+    # What is named is taken.
+    what = said["what_helps"][1]["request"]
+    to.expect(200, what["method"], what["path"], what["body"])
+    _, said = to.expect(409, "POST", acts, {"verb": "retry"}, code="wrong_state")
+    expect(helps(said) == [f"POST {acts} undo", f"POST {acts} delete"] and said["remedy"] and "fairlead" not in said["remedy"], f"{said}")
+    for repeated in (False, True):
+        _, said = to.expect(200, "POST", acts, {"verb": "delete"})
+        expect(said["repeated"] == repeated, f"{said}")
+    _, said = to.expect(404, "GET", "/v1/tasks/nobody", code="not_found")
+    expect(said["remedy"].startswith("GET /v1/tasks ") and helps(said) == ["GET /v1/tasks"], f"{said}")
+    for body, words in ((b'{"workflow": "shipped", "labels": {"a": 1}}', "text"), (b'{"workflow": shipped}', "JSON")):
+        _, said = to.expect(400, "POST", "/v1/tasks", raw=body)
+        expect(words in said["remedy"] and "fields" not in said["remedy"] and said["errors"][0]["remedy"] == said["remedy"], f"{said}")
 
 
 def heads(to, node):
@@ -131,11 +154,14 @@ def jobs(to, node):
     to.expect(200, "POST", acts, {"verb": "run", "overlap": "allow"}, headers={"Idempotency-Key": "k"})
     to.expect(422, "POST", acts, {"verb": "run"}, headers={"Idempotency-Key": "k"}, code="key_reused")
     to.expect(409, "POST", acts, {"verb": "run", "overlap": "skip"}, code="wrong_state")
-    to.expect(409, "DELETE", "/v1/workflows/shipped", code="wrong_state")
+    _, said = to.expect(409, "DELETE", "/v1/workflows/shipped", code="wrong_state")
+    expect(helps(said) == ["DELETE /v1/jobs/yearly"], f"{said}")
     to.expect(404, "POST", "/v1/jobs:next", {"schedule": "0 0 30 2 *"}, code="not_found")
 
 
 def operators(to, node):
+    _, said = to.expect(404, "POST", "/v1/agents/shipping/actions", {"verb": "drain"}, code="not_found")
+    expect(helps(said) == ["POST /v1/agents/single%2Fshipping/actions drain"], f"{said}")
     to.expect(409, "POST", "/v1/agents/shipping/actions", {"verb": "breaker_open"}, code="wrong_state")
     to.expect(409, "POST", "/v1/nodes/single/actions", {"verb": "forget"}, code="wrong_state")
     _, said = to.expect(200, "POST", "/v1/nodes/nobody/actions", {"verb": "forget"})
@@ -143,7 +169,8 @@ def operators(to, node):
 
 
 def brake(to, node):
-    to.expect(409, "POST", "/v1/brake:release", code="wrong_state")
+    _, said = to.expect(409, "POST", "/v1/brake:release", code="wrong_state")
+    expect(helps(said) == ["GET /v1/status"], f"{said}")
     to.expect(201, "POST", "/v1/workflows", FRAGILE)
     for number in range(3):
         to.expect(201, "PUT", f"/v1/tasks/fragile-{number}", {"workflow": "fragile"})

@@ -176,6 +176,9 @@ class task_machine {
 
   // ---- operators (operator.cpp) ----
   void refuse(std::string sentence, std::string remedy = {}, error_code code = v1::ERROR_CODE_WRONG_STATE);
+  /// Remedies: the commands that a task takes that has ended, and the one that shows why nothing happens.
+  std::string what_ends_take() const;
+  std::string look_at_it() const;
   v1::StepRecord* named_step(const v1::OperatorAction& action, std::uint32_t& index);
   void note_operator(v1::EventKind kind, const v1::OperatorAction& action, std::uint32_t step_plus_one);
   void operator_retry(const v1::OperatorAction& action);

@@ -45,7 +45,8 @@ void task_machine::on(const operated& e) {
 
 void task_machine::operate(const operated& e) {
   const auto reopens = e.action.verb() == v1::OPERATOR_VERB_UNDO && record_.state() != v1::TASK_STATE_UNDONE;
-  if (has_ended(record_) && !reopens) return refuse("task " + record_.id() + " is " + state_word(record_.state()) + " already");
+  if (has_ended(record_) && !reopens)
+    return refuse("task " + record_.id() + " is " + state_word(record_.state()) + " already", what_ends_take());
   // Needs no definition, so it also ends a task that nothing else can end.
   if (e.action.verb() == v1::OPERATOR_VERB_TERMINATE) return operator_terminate(e.action);
   if (record_.failing() && record_.terminated())
@@ -66,9 +67,18 @@ void task_machine::operate(const operated& e) {
     case v1::OPERATOR_VERB_CANCEL: return operator_undo(e.action);
     case v1::OPERATOR_VERB_PAUSE: return operator_pause(e.action, true);
     case v1::OPERATOR_VERB_RESUME: return operator_pause(e.action, false);
-    default: return refuse("this release does not know what to do", {}, v1::ERROR_CODE_INVALID_ARGUMENT);
+    default:
+      return refuse("this release does not know what to do", "use the command line of the node's release", v1::ERROR_CODE_INVALID_ARGUMENT);
   }
 }
+
+std::string task_machine::what_ends_take() const {
+  const auto undoes = record_.state() != v1::TASK_STATE_UNDONE && usable() && !cannot_undo();
+  return (undoes ? "fairlead task undo " + record_.id() + " undoes what it has done; " : "") + "fairlead task delete " + record_.id() +
+         " deletes its record";
+}
+
+std::string task_machine::look_at_it() const { return "fairlead task show " + record_.id() + " shows what its steps wait for"; }
 
 void task_machine::refuse(std::string sentence, std::string remedy, error_code code) {
   out_.refused = error{code, std::move(sentence), std::move(remedy)};
@@ -91,7 +101,9 @@ void task_machine::note_operator(v1::EventKind kind, const v1::OperatorAction& a
 // ---- retry ----
 
 void task_machine::operator_retry(const v1::OperatorAction& action) {
-  if (record_.state() == v1::TASK_STATE_PENDING) return refuse("task " + record_.id() + " is pending: no step has been tried yet");
+  if (record_.state() == v1::TASK_STATE_PENDING)
+    return refuse("task " + record_.id() + " is pending: no step has been tried yet",
+                  "wait for its start: fairlead task watch " + record_.id());
   std::vector<std::uint32_t> chosen;
   std::uint32_t index = 0;
   if (!action.step().empty()) {
@@ -104,7 +116,7 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
     for (index = 0; index < steps(); ++index)
       if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index))) chosen.push_back(index);
     if (chosen.empty() && !is_held(record_))
-      return refuse("no step of task " + record_.id() + " has failed or is waiting for another attempt");
+      return refuse("no step of task " + record_.id() + " has failed or is waiting for another attempt", look_at_it());
   }
   for (const auto one : chosen)
     if (!retry_step(one, action)) return;
@@ -128,7 +140,7 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
   const auto waits = step.given_up() || step.not_before_unix_ms() != 0;
   if (!waits &&
       !(step.state() == v1::STEP_STATE_PENDING && (record_.parked() || record_.undo_held() || record_.failing() || action.has_json()))) {
-    refuse("step " + step.path() + " is " + state_word(step.state()) + " and does not wait for another attempt");
+    refuse("step " + step.path() + " is " + state_word(step.state()) + " and does not wait for another attempt", look_at_it());
     return false;
   }
   note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, index + 1);
@@ -159,22 +171,23 @@ bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& act
   const auto open =
       step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
   if (record_.state() != v1::TASK_STATE_RUNNING || !open) {
-    refuse("step " + step.path() + " will not be carried out any more, so its input cannot be changed");
+    refuse("step " + step.path() + " will not be carried out any more, so its input cannot be changed", look_at_it());
     return false;
   }
   // Under the same key the service would refuse another content; under another key the work might be done twice.
   if (step.doubtful()) {
     refuse("step " + step.path() + " is in doubt: with another input it might be carried out twice",
-           "settle it first: fairlead task settle " + record_.id() + " " + step.path() + " --completed JSON | --never-happened");
+           "settle it first: fairlead task settle " + record_.id() + " " + step.path() + " --completed JSON, or --never-happened");
     return false;
   }
   const auto checked = check_json(action.json());
   if (!checked.ok()) {
-    refuse("the new input of step " + step.path() + " is not JSON: " + checked.failure().sentence, {}, v1::ERROR_CODE_INVALID_ARGUMENT);
+    refuse("the new input of step " + step.path() + " is not JSON: " + checked.failure().sentence, "correct the JSON",
+           v1::ERROR_CODE_INVALID_ARGUMENT);
     return false;
   }
   if (const auto misfit = misfit_of(ctx_.definition->compiled(step.definition()).input_type, action.json())) {
-    refuse("the new input of step " + step.path() + *misfit, {}, v1::ERROR_CODE_INVALID_ARGUMENT);
+    refuse("the new input of step " + step.path() + *misfit, "give JSON of the step's input_type", v1::ERROR_CODE_INVALID_ARGUMENT);
     return false;
   }
   if (!planted(&planted_faults::forget_edited_input)) {
@@ -200,19 +213,19 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
       next_steps next;
       ctx_.engine->next_undo(*ctx_.definition, record_, next);
       if (std::find(next.ready.begin(), next.ready.end(), index) == next.ready.end())
-        return refuse("the undo of step " + step->path() + " cannot be skipped yet: later steps are undone first");
+        return refuse("the undo of step " + step->path() + " cannot be skipped yet: later steps are undone first", look_at_it());
       note_operator(v1::EVENT_KIND_OPERATOR_SKIP, action, index + 1);
       undo_done(index, "skipped by an operator");
       return go_on();
     }
     if (step->state() != v1::STEP_STATE_IN_DOUBT)
-      return refuse("step " + step->path() + " is " + state_word(step->state()) + ": it has nothing to undo");
+      return refuse("step " + step->path() + " is " + state_word(step->state()) + ": it has nothing to undo", look_at_it());
   }
   if (step->doubtful())
     return refuse("step " + step->path() + " is in doubt, so it cannot be skipped",
-                  "settle it first: fairlead task settle " + record_.id() + " " + step->path() + " --completed JSON | --never-happened");
+                  "settle it first: fairlead task settle " + record_.id() + " " + step->path() + " --completed JSON, or --never-happened");
   if (step->state() != v1::STEP_STATE_PENDING && step->state() != v1::STEP_STATE_FAILED)
-    return refuse("step " + step->path() + " is " + state_word(step->state()) + " and cannot be skipped");
+    return refuse("step " + step->path() + " is " + state_word(step->state()) + " and cannot be skipped", look_at_it());
   note_operator(v1::EVENT_KIND_OPERATOR_SKIP, action, index + 1);
   if (record_.state() == v1::TASK_STATE_PENDING) begin();
   step->clear_not_before_unix_ms();
@@ -235,15 +248,16 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   const auto open = step->state() == v1::STEP_STATE_IN_DOUBT || step->state() == v1::STEP_STATE_FAILED ||
                     (step->state() == v1::STEP_STATE_PENDING && step->doubtful());
   if (completed ? !open : !step->doubtful())
-    return refuse("step " + step->path() + " is " + state_word(step->state()) +
-                  (completed ? " and cannot be settled" : " and not in doubt"));
+    return refuse(
+        "step " + step->path() + " is " + state_word(step->state()) + (completed ? " and cannot be settled" : " and not in doubt"),
+        look_at_it());
   if (completed) {
     const auto checked = check_json(action.json());
     if (!checked.ok())
-      return refuse("the output of step " + step->path() + " is not JSON: " + checked.failure().sentence, {},
+      return refuse("the output of step " + step->path() + " is not JSON: " + checked.failure().sentence, "correct the JSON",
                     v1::ERROR_CODE_INVALID_ARGUMENT);
     if (const auto misfit = misfit_of(ctx_.definition->compiled(step->definition()).output_type, action.json()))
-      return refuse("the output of step " + step->path() + *misfit, {}, v1::ERROR_CODE_INVALID_ARGUMENT);
+      return refuse("the output of step " + step->path() + *misfit, "give JSON of the step's output_type", v1::ERROR_CODE_INVALID_ARGUMENT);
   }
   note_operator(v1::EVENT_KIND_OPERATOR_SETTLE, action, index + 1);
   step->clear_not_before_unix_ms();
@@ -287,7 +301,8 @@ std::optional<error> task_machine::cannot_undo() const {
 
 void task_machine::operator_undo(const v1::OperatorAction& action) {
   const auto kind = action.verb() == v1::OPERATOR_VERB_UNDO ? v1::EVENT_KIND_OPERATOR_UNDO : v1::EVENT_KIND_OPERATOR_CANCEL;
-  if (record_.state() == v1::TASK_STATE_UNDOING) return refuse("task " + record_.id() + " is being undone already");
+  if (record_.state() == v1::TASK_STATE_UNDOING)
+    return refuse("task " + record_.id() + " is being undone already", "wait for its end: fairlead task watch " + record_.id());
   if (auto why = cannot_undo()) {
     out_.refused = std::move(why);
     return;
@@ -301,13 +316,14 @@ void task_machine::operator_undo(const v1::OperatorAction& action) {
 }
 
 void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) {
-  if (record_.state() == v1::TASK_STATE_COMPLETED) return refuse("task " + record_.id() + " is completed already");
+  if (record_.state() == v1::TASK_STATE_COMPLETED) return refuse("task " + record_.id() + " is completed already", what_ends_take());
   if (!pause && !record_.paused()) {
     return record_.parked() ? refuse("task " + record_.id() + " is parked, not paused",
                                      "fairlead task show " + record_.id() + " shows the commands that help")
-                            : refuse("task " + record_.id() + " is not paused");
+                            : refuse("task " + record_.id() + " is not paused", look_at_it());
   }
-  if (pause && record_.paused()) return refuse("task " + record_.id() + " is paused already");
+  if (pause && record_.paused())
+    return refuse("task " + record_.id() + " is paused already", "fairlead task resume " + record_.id() + " lets it go on");
   note_operator(pause ? v1::EVENT_KIND_OPERATOR_PAUSE : v1::EVENT_KIND_OPERATOR_RESUME, action, 0);
   // Only a running task can be paused: a pending task begins and starts nothing.
   if (record_.state() == v1::TASK_STATE_PENDING) begin();

@@ -7,6 +7,7 @@
 #include "app/api/query.hpp"
 #include "app/bulk/action.hpp"
 #include "app/bulk/tally.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead::app::api {
 
@@ -26,7 +27,62 @@ const char* state_of(v1::TaskState state, bool parked, bool paused) {
   }
 }
 
+error no_operation(const std::string& id) {
+  return {v1::ERROR_CODE_NOT_FOUND, "There is no operation " + id + ".", "GET /v1/operations lists them."};
+}
+
+struct operation_verb {
+  const char* word;
+  v1::OperatorVerb verb;
+  const char* effect;
+};
+constexpr operation_verb operation_verbs[] = {
+    {"stop", v1::OPERATOR_VERB_CANCEL, "ends the operation where it is: what was done stays done"},
+    {"pause", v1::OPERATOR_VERB_PAUSE, "acts on no further task until it is resumed"},
+    {"resume", v1::OPERATOR_VERB_RESUME, "lets the operation go on"},
+    {"retry", v1::OPERATOR_VERB_RETRY, "lets the operation go on from where it failed"}};
+
 const v1::StepRecord* act_of(const v1::TaskRecord& task) { return task.steps().empty() ? nullptr : &task.steps(0); }
+
+bulk::tally tally_of(const v1::StepRecord* step) {
+  if (step == nullptr) return {};
+  return bulk::tally::of(step->has_output() ? step->output().json() : step->progress().checkpoint().json());
+}
+
+/// A stop that comes between two tasks ends the operation like its last task.
+std::string state_word_of(const v1::TaskRecord& task) {
+  const auto stopped = task.state() == v1::TASK_STATE_COMPLETED && tally_of(act_of(task)).stopped;
+  return stopped ? "stopped" : state_of(task.state(), task.parked(), task.paused());
+}
+
+bool takes(const v1::TaskRecord& task, v1::OperatorVerb verb) {
+  if (has_ended(task.state()) || task.state() == v1::TASK_STATE_UNDOING) return false;
+  switch (verb) {
+    case v1::OPERATOR_VERB_PAUSE: return !task.paused() && !task.parked();
+    case v1::OPERATOR_VERB_RESUME: return task.paused();
+    case v1::OPERATOR_VERB_RETRY: return task.parked();
+    default: return true;
+  }
+}
+
+/// In the words of operations, in place of those of the task that carries it out.
+door::problem refusal_of(const std::string& id, const std::string& verb, const v1::TaskRecord& task) {
+  const auto path = operation_path(task.id());
+  const auto state = state_word_of(task);
+  door::problem out{"wrong_state", "Operation " + id + " is " + state + ", which '" + verb + "' does not fit.", {}, {}, {}, false};
+  std::string words;
+  for (const auto& one : operation_verbs) {
+    if (!takes(task, one.verb)) continue;
+    const auto command = std::string{"fairlead task "} + core::verb_word(v1::OperatorVerb_Name(one.verb)) + " " + task.id();
+    out.what_helps.push_back(
+        {command, one.effect, api_request{"POST", path + "/actions", R"({"verb":")" + std::string{one.word} + R"("})"}});
+    words += (words.empty() ? "" : ", ") + std::string{one.word};
+  }
+  out.what_helps.push_back({"fairlead task show " + task.id(), "shows how far the operation has come", api_request{"GET", path, ""}});
+  out.remedy =
+      words.empty() ? "GET " + path + " shows what was done. POST /v1/tasks:act begins another operation." : "It takes " + words + ".";
+  return out;
+}
 
 }  // namespace
 
@@ -36,12 +92,10 @@ std::string operation_json(const v1::TaskRecord& task) {
   const auto what = bulk::action_of_input(task.input().json());
   const auto* const step = act_of(task);
   const auto has_output = step != nullptr && step->has_output();
-  const auto at =
-      step == nullptr ? bulk::tally{} : bulk::tally::of(has_output ? step->output().json() : step->progress().checkpoint().json());
+  const auto at = tally_of(step);
   json_writer out;
   out.begin_object().key("id").string(part_of(task.id())).key("task").string(task.id());
-  out.key("state").string(at.stopped && task.state() == v1::TASK_STATE_COMPLETED ? "stopped"
-                                                                                 : state_of(task.state(), task.parked(), task.paused()));
+  out.key("state").string(state_word_of(task));
   out.key("reason_of_state").text_or_null(task.parked() ? task.parked_reason() : "");
   out.key("verb")
       .text_or_null(what ? core::verb_word(v1::OperatorVerb_Name(what->what.verb())) : "")
@@ -88,7 +142,7 @@ void show_operation(exchange_ptr x) {
   x->ask_any<v1::TaskShowRequest>(request, {}, [x](const result<v1::TaskShowReply>& reply) {
     if (reply) return x->say_resource(reply->task().history_size(), operation_json(reply->task()));
     if (reply.failure().code != v1::ERROR_CODE_NOT_FOUND) return x->refuse(reply.failure());
-    x->refuse(error{v1::ERROR_CODE_NOT_FOUND, "There is no operation " + x->part(0) + ".", "GET /v1/operations lists them."});
+    x->refuse(no_operation(x->part(0)));
   });
 }
 
@@ -97,27 +151,30 @@ void act_on_operation(exchange_ptr x) {
   std::string verb, reason;
   if (!x->read_body({{"verb", text_into(verb), true}, {"reason", text_into(reason)}})) return;
   x->note_action(verb, reason);
-  const std::pair<const char*, v1::OperatorVerb> verbs[] = {{"stop", v1::OPERATOR_VERB_CANCEL},
-                                                            {"pause", v1::OPERATOR_VERB_PAUSE},
-                                                            {"resume", v1::OPERATOR_VERB_RESUME},
-                                                            {"retry", v1::OPERATOR_VERB_RETRY}};
-  const auto* const found = std::find_if(std::begin(verbs), std::end(verbs), [&](const auto& one) { return verb == one.first; });
-  if (found == std::end(verbs))
+  const auto* const found =
+      std::find_if(std::begin(operation_verbs), std::end(operation_verbs), [&](const auto& one) { return verb == one.word; });
+  if (found == std::end(operation_verbs))
     return x->refuse_at("/verb", invalid("There is no verb '" + verb + "'.", "Verbs are stop, pause, resume, retry."));
   v1::OperateRequest request;
   auto& action = *request.mutable_action();
-  action.set_verb(found->second);
+  action.set_verb(found->verb);
   action.set_reason(reason);
   action.set_who(x->who());
   action.set_if_sequence(x->wanted_revision());
   action.set_token(x->key().value_or(""));
   if (x->is_over()) return;
   request.add_ids(id_of_part(*x));
-  x->ask<v1::OperateRequest>(std::move(request), [x](const v1::OperateReply& reply) {
-    if (x->only_result(reply) == nullptr) return;
+  x->ask<v1::OperateRequest>(std::move(request), [x, asked = *found](const v1::OperateReply& reply) {
+    const auto why = reply.results_size() == 1 ? error::from_proto(reply.results(0).error()) : error{v1::ERROR_CODE_OK, "", ""};
+    const auto does_not_fit = why.code == v1::ERROR_CODE_WRONG_STATE;
+    if (why.code == v1::ERROR_CODE_NOT_FOUND) return x->refuse(no_operation(x->part(0)));
+    if (!does_not_fit && x->only_result(reply) == nullptr) return;
     v1::TaskShowRequest show;
     show.set_id(id_of_part(*x));
-    x->ask<v1::TaskShowRequest>(show, [x](const v1::TaskShowReply& task) { x->say(200, operation_json(task.task())); });
+    x->ask<v1::TaskShowRequest>(show, [x, asked, why, does_not_fit](const v1::TaskShowReply& shown) {
+      if (!does_not_fit) return x->say(200, operation_json(shown.task()));
+      takes(shown.task(), asked.verb) ? x->refuse(why) : x->refuse(refusal_of(x->part(0), asked.word, shown.task()));
+    });
   });
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/api/api.hpp"
+#include "app/json/api_request.hpp"
 #include "app/json/node/operations.hpp"
 #include "app/json/node/task_action.hpp"
 
@@ -25,6 +26,22 @@ std::optional<v1::OperatorAction> read_action(exchange& x) {
   return *std::move(out);
 }
 
+/// Beside the refusal stands what the state of the task allows, if whoever asks may see that.
+void refuse_action(const exchange_ptr& x, const error& why) {
+  v1::TaskShowRequest request;
+  request.set_id(x->part(0));
+  if (!x->by().has(right_for(request))) return x->refuse(why);
+  x->ask_any<v1::TaskShowRequest>(std::move(request), {}, [x, why](const result<v1::TaskShowReply>& shown) {
+    auto said = door::problem_of(why);
+    if (shown) {
+      const auto choices = choices_of(shown->task(), shown->definition(), shown->archived());
+      if (!choices.empty()) said.what_helps.clear();
+      for (const auto& one : choices) said.what_helps.push_back(help_of(one));
+    }
+    x->refuse(std::move(said));
+  });
+}
+
 }  // namespace
 
 void act_on_task(exchange_ptr x) {
@@ -35,12 +52,14 @@ void act_on_task(exchange_ptr x) {
   action->set_token(x->key().value_or(""));
   if (x->is_over()) return;
   if (action->verb() == v1::OPERATOR_VERB_DELETE && (action->if_sequence() != 0 || !action->token().empty()))
-    return x->refuse(
-        invalid("'delete' takes neither If-Match nor an Idempotency-Key.", "Leave the header out. A repeated delete changes nothing."));
+    return x->refuse(invalid("'delete' takes neither If-Match nor an Idempotency-Key.",
+                             "Leave the header out. A repeated delete changes nothing, and is answered as the first."));
   v1::OperateRequest request;
   *request.mutable_action() = std::move(*action);
   request.add_ids(x->part(0));
   x->ask<v1::OperateRequest>(std::move(request), [x](const v1::OperateReply& reply) {
+    if (reply.results_size() == 1 && reply.results(0).error().code() == v1::ERROR_CODE_WRONG_STATE)
+      return refuse_action(x, error::from_proto(reply.results(0).error()));
     if (const auto* const done = x->only_result(reply)) x->say(200, operated_json(*done));
   });
 }

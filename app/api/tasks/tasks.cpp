@@ -210,7 +210,8 @@ void show_step_input(exchange_ptr x) {
   show_payload(x, [path = x->part(1)](const v1::TaskRecord& task, error& why) -> const v1::Payload* {
     const auto* const step = step_of(task, path, why);
     if (step == nullptr || step->has_input()) return step == nullptr ? nullptr : &step->input();
-    why = {v1::ERROR_CODE_WRONG_STATE, "Step " + path + " of task " + task.id() + " has no input yet.", ""};
+    why = {v1::ERROR_CODE_WRONG_STATE, "Step " + path + " of task " + task.id() + " has no input yet.",
+           "It gets one when it begins: fairlead task show " + task.id() + " shows what it waits for."};
     return nullptr;
   });
 }
@@ -219,7 +220,8 @@ void show_step_output(exchange_ptr x) {
   show_payload(x, [path = x->part(1)](const v1::TaskRecord& task, error& why) -> const v1::Payload* {
     const auto* const step = step_of(task, path, why);
     if (step == nullptr || step->has_output()) return step == nullptr ? nullptr : &step->output();
-    why = {v1::ERROR_CODE_WRONG_STATE, "Step " + path + " of task " + task.id() + " has no output.", ""};
+    why = {v1::ERROR_CODE_WRONG_STATE, "Step " + path + " of task " + task.id() + " has no output.",
+           "It has one once it is completed: fairlead task show " + task.id() + " shows its state."};
     return nullptr;
   });
 }

@@ -94,7 +94,8 @@ result<operation> read_operation(const operate_options& options) {
 namespace {
 
 std::string done_text(const v1::OperateResult& result, v1::OperatorVerb verb) {
-  if (verb == v1::OPERATOR_VERB_DELETE) return "Done: the record of task " + printable(result.id()) + " is deleted.\n";
+  if (verb == v1::OPERATOR_VERB_DELETE)
+    return "Done: the record of task " + printable(result.id()) + (result.repeated() ? " was deleted before.\n" : " is deleted.\n");
   auto out = "Done: task " + printable(result.id()) + " is " + task_state_text(result.state(), result.parked(), result.paused());
   if (result.parked() && !result.reason().empty()) out += ": " + result.reason();
   return as_sentence(out) + "\n" + (result.notice().empty() ? "" : "Note: " + as_sentence(result.notice()) + "\n");

@@ -39,7 +39,15 @@ TEST(problems, a_document_says_what_is_wrong_where_and_what_to_do) {
             nlohmann::json::parse(R"({"type": "/v1/problems/invalid_argument", "title": "The request is wrong",
     "status": 400, "detail": "The label is bad.", "instance": "r-1", "code": "invalid_argument", "remedy": "Give another.", "retry_after_ms": null,
     "errors": [{"pointer": "/labels/a", "sentence": "The label is bad.", "remedy": "Give another.",
-                "line": null, "column": null}]})"));
+                "line": null, "column": null}], "what_helps": []})"));
+}
+
+TEST(problems, a_document_names_requests_where_the_command_line_names_commands) {
+  const auto made = to_answer(problem_of({v1::ERROR_CODE_NOT_FOUND, "There is no task x.", "fairlead task list shows all tasks"}), "r");
+  const auto said = nlohmann::json::parse(made.body);
+  EXPECT_EQ(said.at("remedy"), "GET /v1/tasks shows all tasks");
+  EXPECT_EQ(said.at("what_helps"), nlohmann::json::parse(R"([{"command": "fairlead task list",
+    "request": {"method": "GET", "path": "/v1/tasks", "body": null}, "effect": "lists tasks"}])"));
 }
 
 TEST(problems, what_may_pass_says_when_to_try_again) {
@@ -48,6 +56,9 @@ TEST(problems, what_may_pass_says_when_to_try_again) {
   EXPECT_EQ(made.more, (headers{{"Retry-After", "1"}}));
   EXPECT_EQ(nlohmann::json::parse(made.body).at("retry_after_ms"), 1'000);
   EXPECT_EQ(to_answer(problem_of({v1::ERROR_CODE_OVERLOADED, "", ""}), "r").status, 429U);
+  const auto later = to_answer({"overloaded", "Too many.", "Wait a minute.", {}, {}, false, {}, a_minute_s}, "r");
+  EXPECT_EQ(later.more, (headers{{"Retry-After", "60"}}));
+  EXPECT_EQ(nlohmann::json::parse(later.body).at("retry_after_ms"), 60'000);
   EXPECT_TRUE(to_answer(problem_of({v1::ERROR_CODE_STORE_FULL, "", ""}), "r").more.empty()) << "an operator has to act first";
 }
 

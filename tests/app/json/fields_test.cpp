@@ -72,6 +72,30 @@ TEST(json_fields, that_are_wrong_are_pointed_to) {
   }
 }
 
+TEST(json_fields, that_are_wrong_have_a_remedy_that_fits) {
+  struct row {
+    const char* text;
+    const char* remedy;
+  };
+  for (const auto& [text, remedy] : {
+           row{R"({"name": 1})", "Give a text in double quotes."},
+           row{R"({"name": "x", "on": 1})", "Give true or false, without quotes."},
+           row{R"({"name": "x", "count": "7"})", "Give a whole number, without quotes."},
+           row{R"({"name": )", "Correct the JSON there."},
+           row{R"({"name": "x", "name": "y"})", "Give it once."},
+           row{R"({"what": 1})", "It has the fields name (required), on, count."},
+           row{"{}", "It has the fields name (required), on, count."},
+       }) {
+    std::string name, pointer;
+    bool on = false;
+    std::uint32_t count = 0;
+    const auto read = read_json_object(text, "The body",
+                                       {{"name", text_into(name), true}, {"on", flag_into(on)}, {"count", number_into(count)}}, pointer);
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_EQ(read.failure().remedy, remedy) << text;
+  }
+}
+
 TEST(json_fields, take_an_empty_array_where_it_may_be_empty) {
   const auto take = [](std::size_t, std::string_view, std::string&) -> status { return nothing{}; };
   std::string pointer;

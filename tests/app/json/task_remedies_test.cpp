@@ -199,6 +199,42 @@ TEST(task_remedies, a_task_that_goes_on_or_is_over_asks_for_nothing) {
   EXPECT_TRUE(commands_for(reply).empty());
 }
 
+commands choices_for(const v1::TaskShowReply& reply, bool archived = false) {
+  commands out;
+  for (const auto& one : choices_of(reply.task(), reply.definition(), archived)) out.push_back(one.command);
+  return out;
+}
+
+TEST(task_remedies, whoever_was_refused_is_told_what_the_state_allows) {
+  auto reply = order_task();
+  EXPECT_EQ(choices_for(reply), and_terminate({"fairlead task pause o-1", "fairlead task cancel o-1"}));
+  auto& task = *reply.mutable_task();
+  task.set_paused(true);
+  EXPECT_EQ(choices_for(reply), and_terminate({"fairlead task resume o-1", "fairlead task cancel o-1"}));
+  task.set_paused(false);
+  task.set_scheduled(true);
+  EXPECT_EQ(choices_for(reply), and_terminate({"fairlead task cancel o-1"}));
+  task.set_scheduled(false);
+  task.set_terminated(true);
+  EXPECT_EQ(choices_for(reply), commands{"fairlead task terminate o-1 --now --reason TEXT"});
+  const auto parked = parked_order();
+  EXPECT_EQ(choices_for(parked), commands_for(parked));
+}
+
+TEST(task_remedies, a_task_that_has_ended_may_be_undone_once_and_deleted) {
+  auto reply = order_task();
+  auto& task = *reply.mutable_task();
+  task.set_state(v1::TASK_STATE_COMPLETED);
+  step_of(reply, 0).set_state(v1::STEP_STATE_COMPLETED);
+  EXPECT_EQ(choices_for(reply), (commands{"fairlead task undo o-1", "fairlead task delete o-1"}));
+  EXPECT_EQ(choices_for(reply, true), commands{"fairlead task delete o-1"}) << "not out of the archive";
+  step_of(reply, 2).set_state(v1::STEP_STATE_COMPLETED);
+  EXPECT_EQ(choices_for(reply), commands{"fairlead task delete o-1"}) << "the pivot has happened";
+  task.set_state(v1::TASK_STATE_UNDONE);
+  step_of(reply, 2).set_state(v1::STEP_STATE_PENDING);
+  EXPECT_EQ(choices_for(reply), commands{"fairlead task delete o-1"});
+}
+
 TEST(task_remedies, a_command_survives_a_shell) {
   auto reply = parked_order();
   step_of(reply, 1).set_path("ship[3]");
