@@ -160,8 +160,11 @@ def waits(to, node):
         expect(status in (200, 204), f"{status}: {said}")
         last = said or last
         seen = max(event["sequence"] for event in said["history"]) if said else seen
-    found, _ = to.expect(204, "GET", "/v1/tasks/later?wait=100ms&after=1000")
-    expect(found["Next-After"] == "1000", f"{found}")
+    found, _ = to.expect(204, "GET", "/v1/tasks/later?wait=100ms&after=1")
+    expect(found["Next-After"] == "1", f"{found}")
+    began = time.monotonic()
+    _, said = to.expect(200, "GET", "/v1/tasks/later?wait=20s&after=1000")
+    expect([event["sequence"] for event in said["history"]] == [1] and time.monotonic() - began < 10, f"a place that the task does not have: {said}")
     to.expect(404, "GET", "/v1/tasks/nobody?wait=1s", code="not_found")
 
 
@@ -398,7 +401,7 @@ def idle(port, node, rng):
 def leave(port, node, rng):
     """Clients that go while they wait, in every way."""
     files = open_files(node.process.pid)
-    request = b"GET /v1/tasks/later?wait=30s&after=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    request = b"GET /v1/tasks/later?wait=30s&after=1 HTTP/1.1\r\nHost: localhost\r\n\r\n"
     standing = [hostile_http.connect(port) for _ in range(200)]
     for one in standing:
         one.sendall(request)
@@ -419,7 +422,7 @@ def end(port, node):
         for one in asked:
             one.expect(200, "GET", "/v1/version")
         expect(open_files(node.process.pid) >= files + 20, "connections are kept")
-        waiting = [pool.submit(one.ask, "GET", "/v1/tasks/later?wait=30s&after=1000") for one in asked]
+        waiting = [pool.submit(one.ask, "GET", "/v1/tasks/later?wait=30s&after=1") for one in asked]
         # Nothing outside shows that a request waits. One that is not there yet is answered in the same way.
         time.sleep(0.5)
         began = time.monotonic()

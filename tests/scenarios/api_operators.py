@@ -234,6 +234,16 @@ def events(to, node):
     expect({event["event"] for event in whole.events} == {"state", "step", "end"}, f"{whole.events}")
     over = stream(to.port, path_of("b/1") + "/events", {"Last-Event-ID": str(whole.numbers()[-1])})
     expect(over.answer.status == 204, f"a client that has everything got {over.answer.status}")
+    # Of another history: everything comes again.
+    for number in (500, whole.numbers()[-1] + 1):
+        anew = stream(to.port, path_of("b/1") + "/events", {"Last-Event-ID": str(number)})
+        wait_until(anew.is_over, 10, "the stream of an ended task ends")
+        expect(anew.events[0]["event"] == "reset" and anew.events[0]["id"] == "0" and anew.events[0]["data"]["reason"], f"{anew.events}")
+        expect(anew.events[1:] == whole.events, f"behind a reset: {anew.events}")
+    alive = stream(to.port, path_of("b/2") + "/events?after=500")
+    wait_until(lambda: len(alive.events) > 1, 5, "a task that lives is told anew at once")
+    expect([one["event"] for one in alive.events[:2]] == ["reset", "state"] and alive.numbers()[:2] == [0, 1], f"{alive.events}")
+    alive.connection.sock.shutdown(socket.SHUT_RDWR)
     # Its record was deleted.
     gone = stream(to.port, path_of("b/0") + "/events")
     wait_until(gone.is_over, 10, "the stream of a deleted task ends")

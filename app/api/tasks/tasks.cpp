@@ -169,10 +169,11 @@ void show_task(exchange_ptr x) {
   request.set_id(id);
   request.set_after_sequence(after);
   request.set_wait_ms(wait->count());
+  request.set_answer_if_ahead(true);
   x->ask<v1::WatchRequest>(
       request,
       [x, id, after](const v1::WatchReply& reply) {
-        if (!reply.events().empty() || has_ended(reply.state())) return show(x, id);
+        if (!reply.events().empty() || has_ended(reply.state()) || is_ahead(after, reply)) return show(x, id);
         x->say(204, "", {{"Next-After", std::to_string(after)}});
       },
       *wait);
