@@ -174,7 +174,7 @@ def lists(to, node):
     path, seen = "/v1/tasks?label=list:yes&page_size=10", []
     while path:
         _, page = to.expect(200, "GET", path)
-        expect(set(page) == {"items", "next", "looked_at", "complete", "missing"} and len(page["items"]) <= 10, f"{page}")
+        expect(set(page) == {"items", "by", "next", "looked_at", "complete", "missing"} and page["by"] == "label" and len(page["items"]) <= 10, f"{page}")
         expect(page["complete"] and page["looked_at"] >= len(page["items"]), f"how far a page has looked: {page}")
         seen += [one["id"] for one in page["items"]]
         path = page["next"]
@@ -184,6 +184,12 @@ def lists(to, node):
     expect(page["items"] == whole["tasks"], "the API lists other tasks than the command line")
     _, page = to.expect(200, "GET", "/v1/tasks?workflow=order&older_than=1h")
     expect(page["items"] == [], f"{page}")
+    for query, by, least in (("id_prefix=list-2", "id_prefix", 6), ("id_prefix=list-2&label=list:yes", "label", 6), ("agent=inventory&id_prefix=list-", "id_prefix", 25),
+                             ("agent=nobody", "all", 0), ("job=nobody", "job", 0), ("reason=nothing", "parked", 0), ("workflow=order", "workflow", 25)):
+        _, page = to.expect(200, "GET", "/v1/tasks?" + query)
+        expect(page["by"] == by and (len(page["items"]) == least if by != "workflow" else len(page["items"]) >= least), f"{query}: {page}")
+    _, page = to.expect(200, "GET", "/v1/tasks?id_prefix=list-2")
+    expect([one["id"] for one in page["items"]] == ["list-24", "list-23", "list-22", "list-21", "list-20", "list-2"], f"{page}")
     _, page = to.expect(200, "GET", "/v1/tasks?state=pending&state=running&page_size=1")
     to.expect(200, "GET", "/v1/tasks?page_size=2")
     if page["next"]:
@@ -207,10 +213,17 @@ def ended(to, node):
     expect(page["items"] == whole["tasks"] and page["items"], "the API lists other tasks of a day than the command line")
     _, page = to.expect(200, "GET", f"/v1/ended?day={day}&state=undone")
     expect(page["items"] == [] and page["next"] is None, f"{page}")
+    _, page = to.expect(200, "GET", f"/v1/ended?since={day}T00:00:00Z&id_prefix=list-0")
+    expect([task["id"] for task in page["items"]] == ["list-0"] and page["by"] == "ended", f"{page}")
+    _, page = to.expect(200, "GET", f"/v1/ended?until={day}T00:00:00Z")
+    expect(page["items"] == [], f"{page}")
+    _, page = to.expect(200, "GET", f"/v1/tasks?ended_until={day}T00:00:00Z")
+    expect(page["items"] == [] and page["by"] == "ended", f"{page}")
     _, page = to.expect(200, "GET", "/v1/ended?day=2001-02-03")
     expect(page["items"] == [] and page["complete"], f"{page}")
     to.expect(404, "GET", "/v1/ended?day=9000-01-01", code="not_found")
-    for query, at in (("", "day"), ("?day=", "day"), ("?day=2026-13-01", "day"), ("?day=yesterday", "day"), (f"?day={day}&parked=true", "parked")):
+    for query, at in (("", "day"), ("?day=", "day"), ("?day=2026-13-01", "day"), ("?day=yesterday", "day"), (f"?day={day}&parked=true", "parked"),
+                      (f"?day={day}&reason=x", "reason"), (f"?day={day}&since={day}T00:00:00Z", "day"), ("?since=soon", "since")):
         to.expect(400, "GET", "/v1/ended" + query, code="invalid_argument", pointer=at)
     to.expect(400, "GET", f"/v1/ended?day={day}&state=running", code="invalid_argument")
 
@@ -245,7 +258,7 @@ def refusals(to, node):
     task = {"workflow": "order", "input": INPUT}
     for query, at in (("state=gone", "state"), ("page_size=0", "page_size"), ("page_size=1001", "page_size"), ("page_size=x", "page_size"), ("what=1", "what"),
                       ("parked=yes", "parked"), ("label=a", "label"), ("older_than=soon", "older_than"), ("cursor=abc", "cursor"), ("workflow=", "workflow"),
-                      ("workflow=a&workflow=b", "workflow"), ("ended_since=yesterday", "ended_since")):
+                      ("workflow=a&workflow=b", "workflow"), ("ended_since=yesterday", "ended_since"), ("job=", "job"), ("id_prefix=", "id_prefix")):
         to.expect(400, "GET", "/v1/tasks?" + query, code="invalid_argument", pointer=at)
     for body, at in (({"workflow": 7}, "/workflow"), ({"input": 1}, "/workflow"), ({**task, "labels": {"a": 1}}, "/labels/a"), ({**task, "lable": 1}, "/lable"),
                      ({**task, "priority": "high"}, "/priority"), ({**task, "id": "other"}, "/id"), ({**task, "reply": {}}, "/reply")):

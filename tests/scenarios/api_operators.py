@@ -217,6 +217,9 @@ class stream:
 
 def events(to, node):
     parked(to, "b/1")
+    code = next(step["fault"]["code"] for step in shown(node, "task", "show", "b/1")["steps"] if step["fault"])
+    _, page = to.expect(200, "GET", "/v1/tasks?reason=" + code)
+    expect("b/1" in [task["id"] for task in page["items"]] and page["by"] == "parked", f"parked because of {code}: {page}")
     whole = stream(to.port, path_of("b/1") + "/events")
     wait_until(lambda: len(whole.events) >= 4, 10, "events come")
     middle = whole.numbers()[1]

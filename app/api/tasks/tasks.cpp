@@ -18,7 +18,7 @@ namespace fairlead::app::api {
 namespace {
 
 /// What all lists of tasks take.
-v1::TaskListRequest begin_list(exchange& from, const page_asked& page) {
+v1::TaskListRequest begin_list(exchange& from, const page_asked& page, bool of_ended) {
   v1::TaskListRequest out;
   out.set_partial(true);
   out.set_page_size(page.size);
@@ -29,13 +29,14 @@ v1::TaskListRequest begin_list(exchange& from, const page_asked& page) {
     else
       from.refuse_at("state", invalid("There is no state '" + word + "'.", "States are " + task_state_words() + "."));
   }
-  take_text(from, "workflow", [&](const std::string& name) { out.set_workflow(name); });
+  for (const auto& one : task_texts)
+    if (!of_ended || !one.of_parked) take_text(from, one.name, [&](const std::string& text) { *(out.*one.of)() = text; });
   take_labels(from, *out.mutable_labels());
   return out;
 }
 
 v1::TaskListRequest read_list(exchange& from, const page_asked& page) {
-  auto out = begin_list(from, page);
+  auto out = begin_list(from, page, false);
   for (const auto& one : task_flags) take_flag(from, one.name, [&](bool on) { (out.*one.set)(on); });
   for (const auto& one : task_times) {
     std::int64_t ms = 0;
@@ -47,13 +48,25 @@ v1::TaskListRequest read_list(exchange& from, const page_asked& page) {
 
 constexpr std::int64_t day_ms = std::chrono::milliseconds{std::chrono::days{1}}.count();
 
-/// `day=2026-11-22`: from the beginning of the day, in UTC, to that of the next.
-void take_day(exchange& from, v1::TaskListRequest& out) {
+/// `day=2026-11-22`: from the beginning of the day, in UTC, to that of the next. Or from `since` to `until`, moments.
+void take_days(exchange& from, v1::TaskListRequest& out) {
   const auto given = from.parameter("day");
+  std::int64_t since = 0, until = 0;
+  take_moment(from, "since", since);
+  take_moment(from, "until", until);
+  if (given && (since != 0 || until != 0)) {
+    from.refuse_at("day", invalid("The parameters day and since or until are given together.", "Give a day, or the other two."));
+    return;
+  }
+  if (since != 0 || until != 0) {
+    out.set_ended_since_unix_ms(since);
+    out.set_ended_until_unix_ms(until);
+    return;
+  }
   const auto day = given ? store::parse_day(*given) : std::nullopt;
   if (!day || *day < 1) {
     from.refuse_at("day", invalid(given ? "'" + *given + "' is no day since 1970-01-02." : "The parameter day is missing.",
-                                  "Give a day in UTC, such as 2026-11-22."));
+                                  "Give a day in UTC, such as 2026-11-22, or the moments since and until."));
     return;
   }
   out.set_ended_since_unix_ms(*day * day_ms);
@@ -66,7 +79,7 @@ void say_tasks(exchange& to, const page_asked& page, const v1::TaskListReply& re
   json_writer out;
   out.begin_object().key("items").begin_array();
   for (const auto& task : reply.items()) out.raw(task_summary_json(task));
-  page.write_end(out.end_array(), reply.cursor(), reply);
+  page.write_end(out.end_array().key("by").text_or_null(reply.by()), reply.cursor(), reply);
   to.say(200, out.text());
 }
 
@@ -128,13 +141,13 @@ void list_tasks(exchange_ptr x) {
 
 void list_ended(exchange_ptr x) {
   const page_asked page{*x};
-  auto list = begin_list(*x, page);
-  take_day(*x, list);
+  auto list = begin_list(*x, page, true);
+  take_days(*x, list);
   if (x->refuse_rest()) return;
   x->ask<v1::TaskListRequest>(list, [x, page, until = list.ended_until_unix_ms()](const v1::TaskListReply& reply) {
     const auto nothing_at_all = page.cursor.empty() && reply.cursor().empty() && reply.items().empty() && reply.missing().empty();
-    if (nothing_at_all && until <= reply.kept_from_unix_ms())
-      return x->refuse(error{v1::ERROR_CODE_NOT_FOUND, "The tasks that ended on that day are no longer kept.",
+    if (nothing_at_all && until > 0 && until <= reply.kept_from_unix_ms())
+      return x->refuse(error{v1::ERROR_CODE_NOT_FOUND, "The tasks that ended then are no longer kept.",
                              "To keep tasks longer, see retention.keep in the node file, and retention in workflows."});
     say_tasks(*x, page, reply);
   });
