@@ -137,6 +137,18 @@ def submissions(to, node):
     expect(said == shown(node, "orders/1"), "the API shows another task than the command line")
     _, output = to.expect(200, "GET", path + "/steps/reserve/output")
     expect(output == next(step["output"] for step in said["steps"] if step["path"] == "reserve"), f"the output of a step is {output}")
+    found, _ = to.expect(200, "GET", path + "/input")
+    expect(found["Content-Disposition"] == "attachment" and found["Content-Security-Policy"].startswith("sandbox"), f"the input of a task: {found}")
+    _, none = to.expect(200, "GET", path + "?payloads=none")
+    _, head = to.expect(200, "GET", path + "?payloads=head")
+    for one in (none, said):
+        expect(set(one) == set(head) and [step["path"] for step in one["steps"]] == [step["path"] for step in head["steps"]], f"{head}")
+    expect(none["input"] is None and all(step["output"] is None for step in none["steps"]), f"without payloads: {none}")
+    expect(json.loads(head["input"]["head"]) == said["input"] and head["input"]["bytes"] == len(head["input"]["head"].encode()), f"{head['input']}")
+    to.expect(201, "PUT", "/v1/tasks/wide", {"workflow": "order", "input": {**INPUT, "note": "é" * 3_000}, "delay": "1h"})
+    _, wide = to.expect(200, "GET", "/v1/tasks/wide?payloads=head")
+    expect(len(wide["input"]["head"].encode()) in (2_047, 2_048) and wide["input"]["bytes"] > 6_000, f"a long input: {wide['input']}")
+    to.expect(400, "GET", path + "?payloads=some", pointer="payloads")
     key = {"Idempotency-Key": '"orders:2"'}
     found, said = to.expect(201, "POST", "/v1/tasks?wait=30s", task, headers=key)
     expect(said["id"] == "orders:2" and said["state"] == "completed", f"{said}")
