@@ -44,7 +44,7 @@ void show_workflow(exchange_ptr x) {
   if (x->refuse_rest()) return;
   v1::WorkflowShowRequest request;
   request.set_name(x->part(0));
-  x->ask<v1::WorkflowShowRequest>(request, [x](const v1::WorkflowShowReply& reply) { x->say(200, workflow_show_json(reply)); });
+  x->ask<v1::WorkflowShowRequest>(request, [x](const v1::WorkflowShowReply& reply) { x->say_resource(0, workflow_show_json(reply)); });
 }
 
 void deploy_workflow(exchange_ptr x) { deploy(x, false); }

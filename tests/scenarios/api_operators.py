@@ -68,7 +68,8 @@ def workflows(to, node):
     to.expect(201, "POST", "/v1/workflows", {"workflow": "other", "steps": {"only": {"agent": "shipping", "call": "dispatch", "with": {}}}})
     _, said = to.expect(200, "GET", "/v1/workflows")
     expect(said == shown(node, "workflow", "list"), "workflows")
-    _, said = to.expect(200, "GET", "/v1/workflows/brittle")
+    found, said = to.expect(200, "GET", "/v1/workflows/brittle")
+    to.expect(304, "GET", "/v1/workflows/brittle", headers={"If-None-Match": found["ETag"]})
     expect(said == shown(node, "workflow", "show", "brittle") and said["source"].encode() == BRITTLE, "a workflow")
     to.expect(200, "DELETE", "/v1/workflows/other")
     to.expect(404, "DELETE", "/v1/workflows/other", code="not_found")
@@ -139,15 +140,17 @@ def actions(to, node):
     task, tag = parked(to, "b/0")
     skip = {"verb": "skip", "step": "first", "reason": "it was done by hand"}
     to.expect(412, "POST", path, skip, headers={"If-Match": '"1-0"'}, code="changed")
-    for wrong in ("x", '"x"', '"0-1"', '"1"', '"-1"', f'{tag}, "5-0"'):
+    for wrong in ("x", '"x', f"{tag} {tag}"):
         to.expect(400, "POST", path, skip, headers={"If-Match": wrong}, pointer="If-Match")
+    for wrong in ('"x"', '"0-1"', '"9"', '"-1"', f"W/{tag}", '"x", "y"'):
+        to.expect(412, "POST", path, skip, headers={"If-Match": wrong}, code="changed", pointer="If-Match")
     for wrong in ("/v1/tasks", path):
         for key in (b'"\xff\xfe"', b"", b'""'):
             to.expect(400, "POST", wrong, {"workflow": "brittle"} if wrong == "/v1/tasks" else skip, headers={"Idempotency-Key": key},
                       pointer="Idempotency-Key")
     to.expect(412, "PUT", path_of("b/0"), {"workflow": "brittle", "input": {"n": 0}}, headers={"If-None-Match": "*"}, code="changed")
     expect(to.expect(200, "GET", path_of("b/0"))[1] == task, "what was refused has changed the task")
-    done = {"If-Match": tag, "Idempotency-Key": '"skip-1"'}
+    done = {"If-Match": f'"9", {tag}, "1-0"', "Idempotency-Key": '"skip-1"'}
     _, said = to.expect(200, "POST", path, skip, headers=done)
     expect(said["repeated"] is False and said["id"] == "b/0", f"{said}")
     _, said = to.expect(200, "POST", path, skip, headers=done)
@@ -328,6 +331,12 @@ def agents(to, node):
     _, said = to.expect(200, "GET", "/v1/agents/payment")
     expect(set(said) == set(shown(node, "agent", "show", "payment")) and said["agent"] == "payment", f"{said}")
     to.expect(404, "GET", "/v1/agents/paymnt", code="not_found")
+
+    def unchanged():
+        found, _ = to.expect(200, "GET", "/v1/agents/payment")
+        return to.ask("GET", "/v1/agents/payment", headers={"If-None-Match": found["ETag"]})[0] == 304
+
+    wait_until(unchanged, 10, "an agent that has not changed is not sent again")
     _, said = to.expect(200, "POST", "/v1/agents/payment/actions", {"verb": "breaker_open", "reason": "to see"})
     expect(said["breaker"] == "open", f"{said}")
     expect(shown(node, "agent", "show", "payment")["service"]["breaker"] == "open", "the breaker is open")
@@ -352,7 +361,8 @@ def alerts(to, node):
 
     wait_until(same, 20, f"the same alerts are listed: {listed}")
     number = listed["api"][0]["number"]
-    _, said = to.expect(200, "GET", f"/v1/alerts/{number}")
+    found, said = to.expect(200, "GET", f"/v1/alerts/{number}")
+    to.expect(304, "GET", f"/v1/alerts/{number}", headers={"If-None-Match": found["ETag"]})
     expect(said == shown(node, "alert", "show", str(number)), f"{said}")
     _, said = to.expect(200, "POST", "/v1/alerts:ack", {"numbers": [number, 999_999], "note": "seen"})
     expect([one["code"] for one in said["results"]] == ["ok", "not_found"], f"{said}")
