@@ -105,7 +105,7 @@ def about(to, node):
     expect(said is None and int(found["Content-Length"]) > 10, f"HEAD: {found}")
     _, said = to.expect(404, "GET", "/v1/nothing", code="not_found")
     _, kind = to.expect(200, "GET", said["type"])
-    expect(kind["code"] == "not_found" and kind["status"] == 404, f"{kind}")
+    expect(kind["code"] == "not_found" and kind["status"] == 404 and kind["remedy"], f"{kind}")
     found, _ = to.expect(204, "OPTIONS", "/v1/tasks")
     expect(found["Allow"] == "GET, HEAD, POST, OPTIONS" and "Access-Control-Allow-Origin" not in found, f"OPTIONS: {found}")
     found, _ = to.expect(405, "DELETE", "/v1/tasks", code="method_not_allowed")
