@@ -312,6 +312,9 @@ def two_ways(port, node, rng):
                   b"Transfer-Encoding : chunked\r\n", b"Content-Length\t: %d\r\n" % len(second)):
         answer = exchange(port, b"GET /v1/version HTTP/1.1\r\nHost: localhost\r\n" + lines + b"\r\n" + second)
         expect(status_of(answer) == 400 and answer.count(b"HTTP/1.1 ") == 1, f"{lines} was answered with {answer[:300]}")
+    # A condition or a key in a folded line would be lost.
+    for lines in (b'If-Match: "1-a"\r\n x\r\n', b"Idempotency-Key: a\r\n\tb\r\n", b'If-Match:\r\n "1-a"\r\n'):
+        refused(port, 400, head + b"Connection: close\r\n" + lines + b"Content-Length: 2\r\n\r\n{}", lines)
     for lines in (b"Content-Length: -1\r\n", b"Content-Length: 1x\r\n", b"Content-Length : 4\r\n", b" Content-Length: 4\r\n", b"Content-Length: 4\r\n\tx\r\n",
                   b"X\r\n", b"X: a\rb\r\n", b"X: a\0b\r\n"):
         answer = exchange(port, head + lines + b"\r\n0\r\n\r\n" + second)
