@@ -202,6 +202,8 @@ def lists(to, node):
         expect(page["by"] == by and (len(page["items"]) == least if by != "workflow" else len(page["items"]) >= least), f"{query}: {page}")
     _, page = to.expect(200, "GET", "/v1/tasks?id_prefix=list-2")
     expect([one["id"] for one in page["items"]] == ["list-24", "list-23", "list-22", "list-21", "list-20", "list-2"], f"{page}")
+    whole = harness.fairlead_json("task", "list", "--id-prefix", "list-2", "--agent", "inventory", node=node.address)
+    expect([one["id"] for one in whole["tasks"]] == [one["id"] for one in page["items"]], "the command line lists other tasks by their ids")
     _, page = to.expect(200, "GET", "/v1/tasks?state=pending&state=running&page_size=1")
     to.expect(200, "GET", "/v1/tasks?page_size=2")
     if page["next"]:
