@@ -9,8 +9,9 @@
 
 namespace fairlead {
 
-/// One page, newest first (only finished tasks: latest end first; by an id: last id first). Reads at most a fixed number of rows, so a page may be short or empty
-/// and still have a cursor. For another gateway (the request has a shard) each task has the cursor that continues after it.
+/// One page, newest first (only finished tasks: latest end first; by an id: last id first). Reads at most a fixed number of rows, so a page
+/// may be short or empty and still have a cursor. For another gateway (the request has a shard) each task has the cursor that continues
+/// after it.
 v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snapshot& from, moment now);
 
 /// Whether the list has only finished tasks and is ordered by their end.
