@@ -228,6 +228,7 @@ status client::watch(const std::string& id, std::uint64_t after_sequence, const 
   request.set_id(id);
   if (with_progress) request.set_after_progress_unix_ms(1);
   request.set_after_sequence(after_sequence);
+  request.set_answer_if_ahead(true);
   for (;;) {
     auto poll = longest_poll;
     if (limit.count() > 0) poll = std::min(poll, std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now()));
@@ -237,6 +238,10 @@ status client::watch(const std::string& id, std::uint64_t after_sequence, const 
     request.set_wait_ms(poll.count());
     auto reply = state_->ask(request, poll);
     if (!reply) return reply.failure();
+    if (reply->latest() != 0 && request.after_sequence() > reply->latest()) {
+      request.set_after_sequence(0);
+      continue;
+    }
     const bool ended = over(*reply);
     auto told = request.after_progress_unix_ms();
     for (const auto& one : reply->progress()) told = std::max(told, one.progress().at_unix_ms());

@@ -50,8 +50,8 @@ class client {
   result<v1::TaskEnd> wait(const std::string& id, duration limit);
 
   /// Calls `on_reply` for each batch of new events until it returns false or the task has ended or parked. After a lost connection it goes
-  /// on after the last sequence number seen. `limit` zero: for ever. Errors as of `wait`. `with_progress`: also called when a long step
-  /// reports progress.
+  /// on after the last sequence number seen; if the task has no event of that number any more, as after a restore, it begins anew. `limit`
+  /// zero: for ever. Errors as of `wait`. `with_progress`: also called when a long step reports progress.
   status watch(const std::string& id, std::uint64_t after_sequence, const std::function<bool(const v1::WatchReply&)>& on_reply,
                duration limit = duration{0}, bool with_progress = false);
 

@@ -83,6 +83,11 @@ class ended_list {
  private:
   using end_key = std::pair<std::uint64_t, std::uint64_t>;  // unix ms, number
 
+  result<bool> takes(const v1::TaskRecord& task) {
+    if (!task_matches(what_, task, now_)) return false;
+    return agents_.takes(task);
+  }
+
   void go_on_at(const place& next) { out_.set_cursor(text_of(next, bounded_)); }
 
   void add(const v1::TaskRecord& task, const place& behind) {
@@ -120,7 +125,12 @@ class ended_list {
         }
         out_.set_looked_at(out_.looked_at() + 1);
         const end_key where{static_cast<std::uint64_t>(entry.finished_at_unix_ms), entry.number};
-        if (*task && task_matches(what_, **task, now_)) {
+        const auto fits = *task ? takes(**task) : result<bool>{false};
+        if (!fits) {
+          failed = fits.failure();
+          return false;
+        }
+        if (*fits) {
           found.emplace_back(where, **task);
           ++taken;
         }
@@ -223,7 +233,12 @@ class ended_list {
         failed = here.failure();
         return false;
       }
-      const auto fits = *here && task_matches(what_, **task, now_);
+      const auto taken = *here ? takes(**task) : result<bool>{false};
+      if (!taken) {
+        failed = taken.failure();
+        return false;
+      }
+      const auto fits = *taken;
       found = found || fits;
       const place behind{true, static_cast<std::uint64_t>(which.day), which.keep_days, number, found};
       if (fits) add(**task, behind);
@@ -241,6 +256,7 @@ class ended_list {
   const int page_;
   const bool bounded_;
   const std::int64_t first_day_, last_day_;
+  agent_filter agents_{what_, from_};
   v1::TaskListReply out_;
 };
 
@@ -274,6 +290,7 @@ v1::TaskListReply list_ended_tasks(const v1::TaskListRequest& what, const store:
   out = std::move(*listed);
   out.set_kept_from_unix_ms(*kept_from * std::chrono::milliseconds{std::chrono::days{1}}.count());
   out.set_archived(from.get_progress().shard.archived());
+  out.set_by("ended");
   return out;
 }
 

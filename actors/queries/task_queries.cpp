@@ -39,12 +39,13 @@ bool is_for(const Request& what, const v1::TaskTombstone& task) {
   return what.submitted_by().empty() || what.submitted_by() == task.submitted_by();
 }
 
-/// The smallest table that holds all requested tasks, the range of it to scan, and the task number in its keys.
+/// The smallest table that holds all requested tasks, the range of it to scan, and the task number in its rows (0: the row has none).
 struct plan {
+  const char* by = "all";
   store::table where = store::table::task;
   std::string from;
   std::string to;
-  std::uint64_t (*number)(std::string_view) = [](std::string_view key) {
+  std::uint64_t (*number)(std::string_view key, std::string_view payload) = [](std::string_view key, std::string_view) {
     const auto entry = keys::decode_task(key);
     return entry ? entry->number : 0;
   };
@@ -52,45 +53,51 @@ struct plan {
 
 plan plan_for(const v1::TaskListRequest& what) {
   plan out;
-  const auto within = [&out](store::table where, std::string prefix) {
+  const auto within = [&out](const char* by, store::table where, std::string prefix) {
+    out.by = by;
     out.where = where;
     out.to = keys::after(prefix);
     out.from = std::move(prefix);
   };
+  using text = std::string_view;
   if (what.labels_size() > 0) {
-    within(store::table::by_label, keys::by_label_prefix(default_namespace, what.labels(0).key(), what.labels(0).value()));
-    out.number = [](std::string_view key) { return keys::decode_by_label(key).value_or(store::by_label_key{}).number; };
-  } else if (what.parked_only()) {
-    within(store::table::held, std::string{std::string_view{keys::held_prefix(default_namespace, store::held_why::parked)}});
-    out.number = [](std::string_view key) { return keys::decode_held(key).value_or(store::held_key{}).number; };
+    within("label", store::table::by_label, keys::by_label_prefix(default_namespace, what.labels(0).key(), what.labels(0).value()));
+    out.number = [](text key, text) { return keys::decode_by_label(key).value_or(store::by_label_key{}).number; };
+  } else if (lists_parked(what)) {
+    within("parked", store::table::held, std::string{text{keys::held_prefix(default_namespace, store::held_why::parked)}});
+    out.number = [](text key, text) { return keys::decode_held(key).value_or(store::held_key{}).number; };
+  } else if (lists_by_id(what)) {
+    // The ids of a job's launches begin with its name. Ids of tasks that are archived or deleted stay, and lead nowhere.
+    const auto by_prefix = !what.id_prefix().empty();
+    within(by_prefix ? "id_prefix" : "job", store::table::task_id,
+           keys::task_id(default_namespace, by_prefix ? what.id_prefix() : what.job() + "@"));
+    out.number = [](text, text payload) {
+      v1::TaskTombstone entry;
+      return entry.ParseFromArray(payload.data(), static_cast<int>(payload.size())) ? entry.number() : 0;
+    };
   } else if (!what.workflow().empty()) {
-    within(store::table::by_workflow, keys::by_workflow_prefix(default_namespace, what.workflow()));
-    out.number = [](std::string_view key) { return keys::decode_by_workflow(key).value_or(store::by_workflow_key{}).number; };
+    within("workflow", store::table::by_workflow, keys::by_workflow_prefix(default_namespace, what.workflow()));
+    out.number = [](text key, text) { return keys::decode_by_workflow(key).value_or(store::by_workflow_key{}).number; };
   } else if (lists_by_end(what)) {
-    within(store::table::finished,
-           std::string{std::string_view{keys::finished_prefix(default_namespace, static_cast<std::uint8_t>(what.states(0)))}});
-    out.number = [](std::string_view key) { return keys::decode_finished(key).value_or(store::finished_key{}).number; };
+    within("state", store::table::finished,
+           std::string{text{keys::finished_prefix(default_namespace, static_cast<std::uint8_t>(what.states(0)))}});
+    out.number = [](text key, text) { return keys::decode_finished(key).value_or(store::finished_key{}).number; };
   } else {
-    within(store::table::task, std::string{std::string_view{keys::of_namespace(default_namespace)}});
+    within("all", store::table::task, std::string{text{keys::of_namespace(default_namespace)}});
   }
   return out;
-}
-
-result<std::optional<v1::DeployedWorkflow>> load_definition(const store::snapshot& from, const std::string& name, const std::string& hash) {
-  const auto row = from.get(store::table::workflow_version, keys::workflow_version(default_namespace, name, hash));
-  if (!row) return row.failure();
-  if (!*row) return std::optional<v1::DeployedWorkflow>{};
-  v1::DeployedWorkflow out;
-  if (!out.ParseFromArray((*row)->data(), static_cast<int>((*row)->size())))
-    return error{v1::ERROR_CODE_CORRUPT, "a definition of workflow " + name + " cannot be decoded", "run fairlead store check"};
-  return std::optional<v1::DeployedWorkflow>{std::move(out)};
 }
 
 }  // namespace
 
 bool lists_by_end(const v1::TaskListRequest& what) {
   if (lists_ended(what)) return true;
-  return what.labels().empty() && !what.parked_only() && what.workflow().empty() && what.states_size() == 1 && has_ended(what.states(0));
+  return what.labels().empty() && !lists_parked(what) && !lists_by_id(what) && what.workflow().empty() && what.states_size() == 1 &&
+         has_ended(what.states(0));
+}
+
+bool lists_by_id(const v1::TaskListRequest& what) {
+  return !lists_ended(what) && what.labels().empty() && !lists_parked(what) && (!what.id_prefix().empty() || !what.job().empty());
 }
 
 v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snapshot& from, moment now) {
@@ -113,15 +120,17 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
   }
   const auto page = page_size_of(what.page_size());
   std::optional<error> failed;
-  const auto scanned = from.scan_reverse(scan.where, scan.from, scan.to, [&](std::string_view key, std::string_view) {
-    const auto task = store::load_task(from, scan.number(key));
-    if (!task) {
-      failed = task.failure();
+  agent_filter agents{what, from};
+  const auto scanned = from.scan_reverse(scan.where, scan.from, scan.to, [&](std::string_view key, std::string_view payload) {
+    const auto task = store::load_task(from, scan.number(key, payload));
+    const auto taken = task && *task && task_matches(what, **task, now) ? agents.takes(**task) : result<bool>{false};
+    if (!task || !taken) {
+      failed = task ? taken.failure() : task.failure();
       return false;
     }
     out.set_looked_at(out.looked_at() + 1);
     const auto here = [&] { return store::to_hex(static_cast<char>(scan.where) + std::string{key}); };
-    if (*task && task_matches(what, **task, now)) {
+    if (*taken) {
       auto* item = out.add_items();
       *item = summary_of(**task);
       if (what.has_shard()) item->set_cursor(here());
@@ -133,6 +142,7 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
   if (!scanned.ok()) failed = scanned.failure();
   if (failed) *out.mutable_error() = failed->to_proto();
   out.set_archived(from.get_progress().shard.archived());
+  out.set_by(scan.by);
   return out;
 }
 

@@ -1,9 +1,11 @@
 #include "actors/queries/task_rows.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "actors/core/task/reason.hpp"
 #include "messages/task_states.hpp"
+#include "store/keys.hpp"
 
 namespace fairlead {
 
@@ -20,18 +22,30 @@ bool was_there(const v1::TaskListRequest& what, const v1::TaskRecord& task) {
       !states.empty() && std::all_of(states.begin(), states.end(), [](int state) { return has_ended(static_cast<v1::TaskState>(state)); });
   const auto lists_only_ended = lists_ended_states || what.archived() || what.ended_since_unix_ms() > 0 || what.ended_until_unix_ms() > 0;
   if (lists_only_ended && task.finished_at_unix_ms() > then) return false;
-  if (!what.parked_only()) return true;
+  if (!lists_parked(what)) return true;
   const auto& events = task.recent();
   const auto parked =
       std::find_if(events.rbegin(), events.rend(), [](const v1::HistoryEvent& one) { return one.kind() == v1::EVENT_KIND_TASK_PARKED; });
   return parked == events.rend() || parked->at_unix_ms() <= then;
 }
 
+/// Whether the task waits for an operator because of this fault.
+bool has_stopped_at(const v1::TaskRecord& task, const std::string& fault_code) {
+  return std::any_of(task.steps().begin(), task.steps().end(), [&](const v1::StepRecord& step) {
+    const auto stopped =
+        step.given_up() || step.doubtful() || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
+    return stopped && step.has_fault() && step.fault().code() == fault_code;
+  });
+}
+
 }  // namespace
 
 bool task_matches(const v1::TaskListRequest& what, const v1::TaskRecord& task, moment now) {
   if (what.states_size() > 0 && std::find(what.states().begin(), what.states().end(), task.state()) == what.states().end()) return false;
-  if (what.parked_only() && !task.parked()) return false;
+  if (lists_parked(what) && !task.parked()) return false;
+  if (!what.fault_code().empty() && !has_stopped_at(task, what.fault_code())) return false;
+  if (!what.job().empty() && task.launch().job() != what.job()) return false;
+  if (!task.id().starts_with(what.id_prefix())) return false;
   if (!what.workflow().empty() && task.workflow() != what.workflow()) return false;
   for (const auto& wanted : what.labels()) {
     const auto has = std::any_of(task.labels().begin(), task.labels().end(),
@@ -45,6 +59,30 @@ bool task_matches(const v1::TaskListRequest& what, const v1::TaskRecord& task, m
   const auto age_ms = (what.as_of_unix_ms() != 0 ? what.as_of_unix_ms() : to_unix_ms(now)) - task.created_at_unix_ms();
   if (what.older_than_ms() > 0 && age_ms < what.older_than_ms()) return false;
   return what.younger_than_ms() <= 0 || age_ms < what.younger_than_ms();
+}
+
+result<std::optional<v1::DeployedWorkflow>> load_definition(const store::snapshot& from, const std::string& workflow,
+                                                            const std::string& hash) {
+  const auto row = from.get(store::table::workflow_version, store::keys::workflow_version(store::default_namespace, workflow, hash));
+  if (!row) return row.failure();
+  if (!*row) return std::optional<v1::DeployedWorkflow>{};
+  v1::DeployedWorkflow out;
+  if (!out.ParseFromArray((*row)->data(), static_cast<int>((*row)->size())))
+    return error{v1::ERROR_CODE_CORRUPT, "a definition of workflow " + workflow + " cannot be decoded", "run fairlead store check"};
+  return std::optional<v1::DeployedWorkflow>{std::move(out)};
+}
+
+result<bool> agent_filter::takes(const v1::TaskRecord& task) {
+  if (agent_.empty()) return true;
+  const auto [found, is_new] = known_.emplace(task.workflow_hash(), false);
+  if (!is_new) return found->second;
+  const auto definition = load_definition(from_, task.workflow(), task.workflow_hash());
+  if (!definition) return definition.failure();
+  if (*definition) {
+    const auto& steps = (*definition)->definition().steps();
+    found->second = std::any_of(steps.begin(), steps.end(), [&](const v1::StepDefinition& step) { return step.agent() == agent_; });
+  }
+  return found->second;
 }
 
 v1::TaskSummary summary_of(const v1::TaskRecord& task) {

@@ -272,7 +272,8 @@ void scheduler::answer(const v1::WatchRequest& what, std::uint64_t ticket) {
   }
   const auto over = has_ended(reply.state());
   const auto news = !reply.has_error() && watches::has_news(reply, what.after_progress_unix_ms());
-  if (news || over || (reply.has_error() && !on_its_way)) {
+  const auto ahead = what.answer_if_ahead() && reply.latest() != 0 && what.after_sequence() > reply.latest();
+  if (news || over || ahead || (reply.has_error() && !on_its_way)) {
     world_.out->reply(ticket, std::move(reply));
     return;
   }

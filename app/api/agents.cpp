@@ -44,7 +44,7 @@ void show_agent(exchange_ptr x) {
   if (x->refuse_rest()) return;
   x->ask<v1::StatusRequest>({}, [x](const v1::StatusReply& reply) {
     const auto found = find_agent(reply, x->part(0));
-    found ? x->say(200, agent_show_json(reply, *found)) : x->refuse(found.failure());
+    found ? x->say_resource(0, agent_show_json(reply, *found)) : x->refuse(found.failure());
   });
 }
 

@@ -47,7 +47,7 @@ void show_alert(exchange_ptr x) {
   if (x->refuse_rest()) return;
   v1::AlertShowRequest request;
   request.set_number(number);
-  x->ask<v1::AlertShowRequest>(request, [x](const v1::AlertShowReply& reply) { x->say(200, alert_json(reply.alert())); });
+  x->ask<v1::AlertShowRequest>(request, [x](const v1::AlertShowReply& reply) { x->say_resource(0, alert_json(reply.alert())); });
 }
 
 void acknowledge_alerts(exchange_ptr x) {

@@ -28,6 +28,29 @@ std::string roles_with(right needed) {
 /// Whether If-None-Match names the tag (RFC 9110, 13.1.2).
 bool names_tag(std::string_view list, const std::string& tag) { return list == "*" || list.find(tag) != std::string_view::npos; }
 
+/// The latest revision in a list of tags as say_resource() makes them; 0: none is, or they are weak (RFC 9110, 13.1.1). An earlier one cannot be
+/// that of a resource whose client knows the latest. nullopt: it is no list of tags.
+std::optional<std::uint64_t> latest_revision(std::string_view list) {
+  std::uint64_t out = 0;
+  for (;;) {
+    list.remove_prefix(std::min(list.find_first_not_of(" \t,"), list.size()));
+    if (list.empty()) return out;
+    const auto is_weak = list.starts_with("W/");
+    if (is_weak) list.remove_prefix(2);
+    const auto end = list.find('"', 1);
+    if (!list.starts_with('"') || end == std::string_view::npos) return std::nullopt;
+    const auto tag = list.substr(1, end - 1);
+    const auto digits = tag.substr(0, tag.find('-'));
+    std::uint64_t revision = 0;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), revision);
+    const auto is_ours = digits.size() < tag.size() && read.ec == std::errc{} && read.ptr == digits.data() + digits.size();
+    if (is_ours && !is_weak) out = std::max(out, revision);
+    list.remove_prefix(end + 1);
+    list.remove_prefix(std::min(list.find_first_not_of(" \t"), list.size()));
+    if (!list.empty() && list.front() != ',') return std::nullopt;
+  }
+}
+
 }  // namespace
 
 audit_entry audit_entry_of(const surroundings& in, const principal& by, const door::request& what) {
@@ -196,20 +219,22 @@ bool exchange::read_body(const std::vector<json_field>& fields) {
 bool exchange::is_any(std::string_view condition) const { return door::find_header(what_.head, condition) == "*"; }
 
 std::uint64_t exchange::wanted_revision() {
-  const auto given = door::find_header(what_.head, "If-Match");
-  if (!given || *given == "*") return 0;
-  if (door::count_headers(what_.head, "If-Match") > 1 || given->find(',') != std::string_view::npos) {
-    refuse_at("If-Match", invalid("The header If-Match has several ETags.", "Send the one that you have seen last."));
+  std::string list;
+  for (const auto& [name, value] : what_.head.fields)
+    if (door::is_header(name, "If-Match")) list += (list.empty() ? "" : ",") + value;
+  if (door::count_headers(what_.head, "If-Match") == 0 || list == "*") return 0;
+  const auto revision = latest_revision(list);
+  if (!revision) {
+    refuse_at("If-Match", invalid("The header If-Match is no list of ETags.", "Send the header ETag of an earlier answer as it was."));
     return 0;
   }
-  std::uint64_t revision = 0;
-  const auto dash = given->find('-');
-  const auto* const end = given->data() + std::min(dash, given->size());
-  const auto sound = given->size() > 2 && given->front() == '"' && given->back() == '"' && dash != std::string_view::npos;
-  const auto read =
-      sound ? std::from_chars(given->data() + 1, end, revision) : std::from_chars_result{nullptr, std::errc::invalid_argument};
-  if (read.ec == std::errc{} && read.ptr == end && revision != 0) return revision;
-  refuse_at("If-Match", invalid("The header If-Match has no ETag of this path.", "Send the header ETag of an earlier answer as it was."));
+  if (*revision != 0) return *revision;
+  refuse({"changed",
+          "The header If-Match has no ETag of this path.",
+          "Look at it again, and send the header ETag of that answer as it was.",
+          {{"If-Match", "No ETag of the list is one of this path.", "Send the header ETag of an earlier answer as it was."}},
+          {},
+          false});
   return 0;
 }
 

@@ -84,7 +84,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   /// The body as text: YAML, or JSON, which is YAML too.
   const std::string& text() const { return what_.body; }
 
-  /// The revision in the header If-Match; 0: there is none, or `*`. What is not one tag of ours is refused.
+  /// The revision in the header If-Match; 0: there is none, or `*`. A list without a tag of ours is refused.
   std::uint64_t wanted_revision();
   /// Whether the header is there, and is `*`: `If-Match: *` takes only what exists, `If-None-Match: *` only what does not.
   bool is_any(std::string_view condition) const;
@@ -104,7 +104,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void say(unsigned status, std::string json, door::headers more = {});
   /// A protobuf message. `code`: of the refusal that is in it, for the audit; empty: none is.
   void say_message(std::string bytes, const std::string& code);
-  /// One resource with its ETag; 304 if the client has it already. `revision`: what wanted_revision() is compared with.
+  /// One resource with its ETag; 304 if the client has it already. `revision`: what wanted_revision() is compared with; 0: nothing is.
   void say_resource(std::uint64_t revision, std::string json);
   /// Server-sent events: the answer begins with `first`, and goes on until end_stream.
   void begin_stream(std::string first);

@@ -22,9 +22,9 @@ std::uint32_t revision_of(exchange& x) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(x.wanted_revision(), std::numeric_limits<std::uint32_t>::max()));
 }
 
-/// The jobs of the body, which is a job file. nullopt: refused.
-std::optional<v1::JobApplyRequest> read_jobs(exchange& x) {
-  auto file = parse_jobs("body", x.text(), time_zones::of_system());
+/// The jobs of the body, which is a job file. `name`: as in parse_jobs(). nullopt: refused.
+std::optional<v1::JobApplyRequest> read_jobs(exchange& x, const std::string& name) {
+  auto file = parse_jobs("body", x.text(), time_zones::of_system(), name);
   if (file.problems.empty()) file.problems = doubled_jobs({file});
   if (!file.problems.empty()) {
     x.refuse(problem_of_file(file.problems));
@@ -74,10 +74,10 @@ v1::JobVerb verb_of(const std::string& word) {
 
 void put_job(exchange_ptr x) {
   if (x->refuse_rest()) return;
-  auto request = read_jobs(*x);
+  auto request = read_jobs(*x, x->part(0));
   if (!request) return;
   if (request->jobs_size() != 1 || request->jobs(0).name() != x->part(0))
-    return x->refuse(invalid("The body is not the job " + x->part(0) + ".", "Send one job, with the name in the path."));
+    return x->refuse(invalid("The body is not the job " + x->part(0) + ".", "Send one job, with the name in the path or without one."));
   request->set_if_revision(revision_of(*x));
   request->set_must_exist(x->is_any("If-Match"));
   request->set_must_be_new(x->is_any("If-None-Match"));
@@ -96,7 +96,7 @@ void apply_jobs(exchange_ptr x) {
   bool check_only = false;
   take_flag(*x, "check_only", [&](bool on) { check_only = on; });
   if (x->refuse_rest()) return;
-  auto request = read_jobs(*x);
+  auto request = read_jobs(*x, "");
   if (!request) return;
   request->set_check_only(check_only);
   x->ask<v1::JobApplyRequest>(*request, [x, asked = *request](v1::JobApplyReply& reply) {

@@ -94,8 +94,9 @@ void show_next_times(exchange_ptr x) {
                      {"count", number_into(what.count)},
                      {"job", text_into(what.job)}}))
     return;
-  const auto answer = coming_instants(what, time_zones::of_system(), to_unix_ms(x->in().time->now()));
-  if (!answer) return x->refuse(answer.failure());
+  std::string field;
+  const auto answer = coming_instants(what, time_zones::of_system(), to_unix_ms(x->in().time->now()), &field);
+  if (!answer) return x->refuse_at("/" + field, answer.failure());
   json_writer out;
   out.begin_object().key("items").raw(next_json(*answer)).key("remark").text_or_null(answer->remark);
   x->say(200, out.end_object().text());

@@ -37,14 +37,17 @@ void deploy(const exchange_ptr& x, bool check_only) {
 
 void list_workflows(exchange_ptr x) {
   if (x->refuse_rest()) return;
-  x->ask<v1::WorkflowListRequest>({}, [x](const v1::WorkflowListReply& reply) { x->say(200, workflow_list_json(reply)); });
+  x->ask<v1::WorkflowListRequest>({}, [x](const v1::WorkflowListReply& reply) {
+    json_writer out;
+    x->say(200, out.begin_object().key("items").raw(workflow_items_json(reply)).key("next").null().end_object().text());
+  });
 }
 
 void show_workflow(exchange_ptr x) {
   if (x->refuse_rest()) return;
   v1::WorkflowShowRequest request;
   request.set_name(x->part(0));
-  x->ask<v1::WorkflowShowRequest>(request, [x](const v1::WorkflowShowReply& reply) { x->say(200, workflow_show_json(reply)); });
+  x->ask<v1::WorkflowShowRequest>(request, [x](const v1::WorkflowShowReply& reply) { x->say_resource(0, workflow_show_json(reply)); });
 }
 
 void deploy_workflow(exchange_ptr x) { deploy(x, false); }

@@ -42,9 +42,14 @@ status read_filter(std::string_view json, v1::TaskListRequest& out, std::string&
     return invalid("Field 'filter' must be an object, " + found_kind(json), "Give an object of conditions, such as {\"parked\": true}.");
   std::vector<std::string> states;
   const auto base = pointer;
-  std::vector<json_field> fields{{"state", texts_into(states, max_filter_states)},
-                                 {"workflow", text_into(*out.mutable_workflow())},
-                                 {"labels", labels_into(*out.mutable_labels())}};
+  std::vector<json_field> fields{{"state", texts_into(states, max_filter_states)}, {"labels", labels_into(*out.mutable_labels())}};
+  for (const auto& one : task_texts)
+    fields.push_back({one.name, [&out, one](const std::string& field, std::string_view value, std::string& at) -> status {
+                        auto& text = *(out.*one.of)();
+                        if (auto read = text_into(text)(field, value, at); !read) return read;
+                        if (text.empty()) return invalid(field + " is empty", "Give a value, or leave it out.");
+                        return nothing{};
+                      }});
   for (const auto& one : task_flags)
     fields.push_back({one.name, [&out, one](const std::string& field, std::string_view value, std::string& at) {
                         bool on = false;

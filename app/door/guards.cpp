@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "actors/agents/text_template.hpp"
 #include "app/config/config.hpp"
@@ -31,11 +32,13 @@ std::string host_part(std::string_view host) {
   return lower_case(host.substr(0, host.find(':')));
 }
 
-/// What a folded line makes of it: `Content-Length:\n 4` arrives as `Content-Length4`.
-bool is_folded_framing(const std::string& name) {
-  for (const std::string_view one : {"content-length", "transfer-encoding"})
-    if (name.size() > one.size() && name.starts_with(one)) return true;
-  return false;
+/// Whether a folded line has become a part of the name: `Content-Length:\n 4` arrives as `Content-Length4`, and `If-Match: "1-a"\n x` as `If-Matchx`.
+/// Of other names nobody can tell: there are headers that begin like them.
+bool is_folded(const std::string& name) {
+  constexpr std::string_view read_here[] = {"content-length",  "transfer-encoding", "if-match",      "if-none-match",
+                                            "idempotency-key", "last-event-id",     "sec-fetch-site"};
+  return std::any_of(std::begin(read_here), std::end(read_here),
+                     [&](std::string_view one) { return name.size() > one.size() && name.starts_with(one); });
 }
 
 /// Every element of a list like `a;q=1, b` without what follows `;`.
@@ -58,7 +61,7 @@ bool is_json(const std::string& type) {
 
 std::optional<problem> refuse_framing(const request_head& head) {
   for (const auto& [name, value] : head.fields)
-    if (!agents::valid_header_name(name) || is_folded_framing(lower_case(name))) return unsound("The name of a header is none.");
+    if (!agents::valid_header_name(name) || is_folded(lower_case(name))) return unsound("The name of a header is none.");
   const auto lengths = count_headers(head, "Content-Length");
   const auto encodings = count_headers(head, "Transfer-Encoding");
   if (lengths > 1) return unsound("The request has several headers Content-Length.");

@@ -2,8 +2,9 @@
 // What a request's head must be before anything else is done with it. Pure.
 //
 // libmicrohttpd 0.9.75 takes a request with both Content-Length and Transfer-Encoding, one with several of either, and an encoding that it does not
-// know (RFC 9112, 6.1 and 6.3). It takes a space before the colon for a part of the name, and a folded line behind an empty value, too (5.1, 5.2). A proxy in front may read such a request in another way, and take the rest of it for the next one. So these end the
-// connection here, before any body is read.
+// know (RFC 9112, 6.1 and 6.3). It takes a space before the colon for a part of the name, and a folded line, too (5.1, 5.2). A proxy in front may read
+// such a request in another way, and take the rest of it for the next one. So these end the connection here, before any body is read. A folded line is
+// seen where it makes a name of what counts here; behind other headers it is passed over.
 
 #include <cstddef>
 #include <functional>

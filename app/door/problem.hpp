@@ -17,6 +17,7 @@ struct problem_kind {
   unsigned status;
   std::string_view title;
   std::string_view meaning;  // one or two sentences for whoever follows the link
+  std::string_view remedy;   // what to do, where the problem itself says nothing better
 };
 
 /// In the order of their status.

@@ -23,8 +23,10 @@ constexpr std::int64_t most_alert_after = std::numeric_limits<std::int32_t>::max
 /// One document: a job.
 class job_reader {
  public:
-  job_reader(yaml_document& document, std::string_view source, int lines_before, const core::zone_source& zones)
-      : document_(document), source_(source), lines_before_(lines_before), zones_(zones) {}
+  job_reader(yaml_document& document, std::string_view source, int lines_before, const core::zone_source& zones, const std::string& name)
+      : document_(document), source_(source), lines_before_(lines_before), zones_(zones) {
+    job_.set_name(name);
+  }
 
   v1::JobSpec run() {
     const auto syntax = document_.problems.size();  // what was found before says nothing of what is read
@@ -55,7 +57,7 @@ class job_reader {
   }
 
   void read_what(yaml_section& section) {
-    if (const auto node = required(section, "job", "the name of the job"))
+    if (const auto node = job_.name().empty() ? required(section, "job", "the name of the job") : found(section, "job"))
       if (const auto text = node->text()) job_.set_name(*text);
     if (const auto node = required(section, "schedule", "the schedule of the job, such as \"30 2 * * MON-FRI\""))
       if (const auto text = node->text()) job_.set_schedule(*text);
@@ -271,7 +273,7 @@ std::string zone_remedy(const std::string& unknown) {
                        : "did you mean " + close + "?";
 }
 
-job_file parse_jobs(const std::string& file, const std::string& text, const core::zone_source& zones) {
+job_file parse_jobs(const std::string& file, const std::string& text, const core::zone_source& zones, const std::string& name) {
   job_file out;
   out.file = file;
   std::map<std::string, int> lines;
@@ -279,7 +281,7 @@ job_file parse_jobs(const std::string& file, const std::string& text, const core
     auto document = parse_yaml(file, one.text, one.lines_before);
     if (document.root) {
       const auto line = document.root->line;
-      auto job = job_reader{document, one.text, one.lines_before, zones}.run();
+      auto job = job_reader{document, one.text, one.lines_before, zones, name}.run();
       const auto [first, fresh] = lines.emplace(job.name(), line);
       if (!fresh && !job.name().empty())
         document.problems.push_back({file, line, 1, "job",

@@ -19,7 +19,8 @@ struct job_file {
 
 /// Reads all documents of a file and checks everything that can be known without a node.
 job_file read_jobs(const std::string& path, const core::zone_source& zones);
-job_file parse_jobs(const std::string& file, const std::string& text, const core::zone_source& zones);
+/// `name`: of a job whose document does not say it; empty: each has to.
+job_file parse_jobs(const std::string& file, const std::string& text, const core::zone_source& zones, const std::string& name = {});
 
 /// Jobs of one name in different places, each of which would undo what the other one says.
 std::vector<problem> doubled_jobs(const std::vector<job_file>& files);

@@ -1,6 +1,7 @@
 #pragma once
 // Tasks as JSON.
 
+#include <cstdint>
 #include <string>
 
 #include "app/json/waits.hpp"
@@ -22,6 +23,9 @@ std::string task_history_json(const v1::TaskShowReply& reply);
 
 /// `step`: the path of the step; empty: the event concerns the task itself.
 std::string event_json(const v1::HistoryEvent& event, const std::string& step);
+
+/// Whether the task has no event `after`: the place is of another history, as after a restore, or made up.
+inline bool is_ahead(std::uint64_t after, const v1::WatchReply& reply) { return reply.latest() != 0 && after > reply.latest(); }
 
 /// The path of the step that the event is about; empty: the task itself.
 std::string path_of(const v1::WatchReply& reply, const v1::HistoryEvent& event);

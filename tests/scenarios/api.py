@@ -106,7 +106,7 @@ def about(to, node):
     expect(said is None and int(found["Content-Length"]) > 10, f"HEAD: {found}")
     _, said = to.expect(404, "GET", "/v1/nothing", code="not_found")
     _, kind = to.expect(200, "GET", said["type"])
-    expect(kind["code"] == "not_found" and kind["status"] == 404, f"{kind}")
+    expect(kind["code"] == "not_found" and kind["status"] == 404 and kind["remedy"], f"{kind}")
     found, _ = to.expect(204, "OPTIONS", "/v1/tasks")
     expect(found["Allow"] == "GET, HEAD, POST, OPTIONS" and "Access-Control-Allow-Origin" not in found, f"OPTIONS: {found}")
     found, _ = to.expect(405, "DELETE", "/v1/tasks", code="method_not_allowed")
@@ -138,6 +138,18 @@ def submissions(to, node):
     expect(said == shown(node, "orders/1"), "the API shows another task than the command line")
     _, output = to.expect(200, "GET", path + "/steps/reserve/output")
     expect(output == next(step["output"] for step in said["steps"] if step["path"] == "reserve"), f"the output of a step is {output}")
+    found, _ = to.expect(200, "GET", path + "/input")
+    expect(found["Content-Disposition"] == "attachment" and found["Content-Security-Policy"].startswith("sandbox"), f"the input of a task: {found}")
+    _, none = to.expect(200, "GET", path + "?payloads=none")
+    _, head = to.expect(200, "GET", path + "?payloads=head")
+    for one in (none, said):
+        expect(set(one) == set(head) and [step["path"] for step in one["steps"]] == [step["path"] for step in head["steps"]], f"{head}")
+    expect(none["input"] is None and all(step["output"] is None for step in none["steps"]), f"without payloads: {none}")
+    expect(json.loads(head["input"]["head"]) == said["input"] and head["input"]["bytes"] == len(head["input"]["head"].encode()), f"{head['input']}")
+    to.expect(201, "PUT", "/v1/tasks/wide", {"workflow": "order", "input": {**INPUT, "note": "é" * 3_000}, "delay": "1h"})
+    _, wide = to.expect(200, "GET", "/v1/tasks/wide?payloads=head")
+    expect(len(wide["input"]["head"].encode()) in (2_047, 2_048) and wide["input"]["bytes"] > 6_000, f"a long input: {wide['input']}")
+    to.expect(400, "GET", path + "?payloads=some", pointer="payloads")
     key = {"Idempotency-Key": '"orders:2"'}
     found, said = to.expect(201, "POST", "/v1/tasks?wait=30s", task, headers=key)
     expect(said["id"] == "orders:2" and said["state"] == "completed", f"{said}")
@@ -161,8 +173,11 @@ def waits(to, node):
         expect(status in (200, 204), f"{status}: {said}")
         last = said or last
         seen = max(event["sequence"] for event in said["history"]) if said else seen
-    found, _ = to.expect(204, "GET", "/v1/tasks/later?wait=100ms&after=1000")
-    expect(found["Next-After"] == "1000", f"{found}")
+    found, _ = to.expect(204, "GET", "/v1/tasks/later?wait=100ms&after=1")
+    expect(found["Next-After"] == "1", f"{found}")
+    began = time.monotonic()
+    _, said = to.expect(200, "GET", "/v1/tasks/later?wait=20s&after=1000")
+    expect([event["sequence"] for event in said["history"]] == [1] and time.monotonic() - began < 10, f"a place that the task does not have: {said}")
     to.expect(404, "GET", "/v1/tasks/nobody?wait=1s", code="not_found")
 
 
@@ -172,7 +187,7 @@ def lists(to, node):
     path, seen = "/v1/tasks?label=list:yes&page_size=10", []
     while path:
         _, page = to.expect(200, "GET", path)
-        expect(set(page) == {"items", "next", "looked_at", "complete", "missing"} and len(page["items"]) <= 10, f"{page}")
+        expect(set(page) == {"items", "by", "next", "looked_at", "complete", "missing"} and page["by"] == "label" and len(page["items"]) <= 10, f"{page}")
         expect(page["complete"] and page["looked_at"] >= len(page["items"]), f"how far a page has looked: {page}")
         seen += [one["id"] for one in page["items"]]
         path = page["next"]
@@ -182,6 +197,14 @@ def lists(to, node):
     expect(page["items"] == whole["tasks"], "the API lists other tasks than the command line")
     _, page = to.expect(200, "GET", "/v1/tasks?workflow=order&older_than=1h")
     expect(page["items"] == [], f"{page}")
+    for query, by, least in (("id_prefix=list-2", "id_prefix", 6), ("id_prefix=list-2&label=list:yes", "label", 6), ("agent=inventory&id_prefix=list-", "id_prefix", 25),
+                             ("agent=nobody", "all", 0), ("job=nobody", "job", 0), ("reason=nothing", "parked", 0), ("workflow=order", "workflow", 25)):
+        _, page = to.expect(200, "GET", "/v1/tasks?" + query)
+        expect(page["by"] == by and (len(page["items"]) == least if by != "workflow" else len(page["items"]) >= least), f"{query}: {page}")
+    _, page = to.expect(200, "GET", "/v1/tasks?id_prefix=list-2")
+    expect([one["id"] for one in page["items"]] == ["list-24", "list-23", "list-22", "list-21", "list-20", "list-2"], f"{page}")
+    whole = harness.fairlead_json("task", "list", "--id-prefix", "list-2", "--agent", "inventory", node=node.address)
+    expect([one["id"] for one in whole["tasks"]] == [one["id"] for one in page["items"]], "the command line lists other tasks by their ids")
     _, page = to.expect(200, "GET", "/v1/tasks?state=pending&state=running&page_size=1")
     to.expect(200, "GET", "/v1/tasks?page_size=2")
     if page["next"]:
@@ -205,10 +228,17 @@ def ended(to, node):
     expect(page["items"] == whole["tasks"] and page["items"], "the API lists other tasks of a day than the command line")
     _, page = to.expect(200, "GET", f"/v1/ended?day={day}&state=undone")
     expect(page["items"] == [] and page["next"] is None, f"{page}")
+    _, page = to.expect(200, "GET", f"/v1/ended?since={day}T00:00:00Z&id_prefix=list-0")
+    expect([task["id"] for task in page["items"]] == ["list-0"] and page["by"] == "ended", f"{page}")
+    _, page = to.expect(200, "GET", f"/v1/ended?until={day}T00:00:00Z")
+    expect(page["items"] == [], f"{page}")
+    _, page = to.expect(200, "GET", f"/v1/tasks?ended_until={day}T00:00:00Z")
+    expect(page["items"] == [] and page["by"] == "ended", f"{page}")
     _, page = to.expect(200, "GET", "/v1/ended?day=2001-02-03")
     expect(page["items"] == [] and page["complete"], f"{page}")
     to.expect(404, "GET", "/v1/ended?day=9000-01-01", code="not_found")
-    for query, at in (("", "day"), ("?day=", "day"), ("?day=2026-13-01", "day"), ("?day=yesterday", "day"), (f"?day={day}&parked=true", "parked")):
+    for query, at in (("", "day"), ("?day=", "day"), ("?day=2026-13-01", "day"), ("?day=yesterday", "day"), (f"?day={day}&parked=true", "parked"),
+                      (f"?day={day}&reason=x", "reason"), (f"?day={day}&since={day}T00:00:00Z", "day"), ("?since=soon", "since")):
         to.expect(400, "GET", "/v1/ended" + query, code="invalid_argument", pointer=at)
     to.expect(400, "GET", f"/v1/ended?day={day}&state=running", code="invalid_argument")
 
@@ -243,7 +273,7 @@ def refusals(to, node):
     task = {"workflow": "order", "input": INPUT}
     for query, at in (("state=gone", "state"), ("page_size=0", "page_size"), ("page_size=1001", "page_size"), ("page_size=x", "page_size"), ("what=1", "what"),
                       ("parked=yes", "parked"), ("label=a", "label"), ("older_than=soon", "older_than"), ("cursor=abc", "cursor"), ("workflow=", "workflow"),
-                      ("workflow=a&workflow=b", "workflow"), ("ended_since=yesterday", "ended_since")):
+                      ("workflow=a&workflow=b", "workflow"), ("ended_since=yesterday", "ended_since"), ("job=", "job"), ("id_prefix=", "id_prefix")):
         to.expect(400, "GET", "/v1/tasks?" + query, code="invalid_argument", pointer=at)
     for body, at in (({"workflow": 7}, "/workflow"), ({"input": 1}, "/workflow"), ({**task, "labels": {"a": 1}}, "/labels/a"), ({**task, "lable": 1}, "/lable"),
                      ({**task, "priority": "high"}, "/priority"), ({**task, "id": "other"}, "/id"), ({**task, "reply": {}}, "/reply")):
@@ -285,6 +315,9 @@ def two_ways(port, node, rng):
                   b"Transfer-Encoding : chunked\r\n", b"Content-Length\t: %d\r\n" % len(second)):
         answer = exchange(port, b"GET /v1/version HTTP/1.1\r\nHost: localhost\r\n" + lines + b"\r\n" + second)
         expect(status_of(answer) == 400 and answer.count(b"HTTP/1.1 ") == 1, f"{lines} was answered with {answer[:300]}")
+    # A condition or a key in a folded line would be lost.
+    for lines in (b'If-Match: "1-a"\r\n x\r\n', b"Idempotency-Key: a\r\n\tb\r\n", b'If-Match:\r\n "1-a"\r\n'):
+        refused(port, 400, head + b"Connection: close\r\n" + lines + b"Content-Length: 2\r\n\r\n{}", lines)
     for lines in (b"Content-Length: -1\r\n", b"Content-Length: 1x\r\n", b"Content-Length : 4\r\n", b" Content-Length: 4\r\n", b"Content-Length: 4\r\n\tx\r\n",
                   b"X\r\n", b"X: a\rb\r\n", b"X: a\0b\r\n"):
         answer = exchange(port, head + lines + b"\r\n0\r\n\r\n" + second)
@@ -399,7 +432,7 @@ def idle(port, node, rng):
 def leave(port, node, rng):
     """Clients that go while they wait, in every way."""
     files = open_files(node.process.pid)
-    request = b"GET /v1/tasks/later?wait=30s&after=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    request = b"GET /v1/tasks/later?wait=30s&after=1 HTTP/1.1\r\nHost: localhost\r\n\r\n"
     standing = [hostile_http.connect(port) for _ in range(200)]
     for one in standing:
         one.sendall(request)
@@ -420,7 +453,7 @@ def end(port, node):
         for one in asked:
             one.expect(200, "GET", "/v1/version")
         expect(open_files(node.process.pid) >= files + 20, "connections are kept")
-        waiting = [pool.submit(one.ask, "GET", "/v1/tasks/later?wait=30s&after=1000") for one in asked]
+        waiting = [pool.submit(one.ask, "GET", "/v1/tasks/later?wait=30s&after=1") for one in asked]
         # Nothing outside shows that a request waits. One that is not there yet is answered in the same way.
         time.sleep(0.5)
         began = time.monotonic()

@@ -286,7 +286,7 @@ class clients:
         token = f"Authorization: Bearer {self.state.token}\r\n"
         common = f"HTTP/1.1\r\nHost: localhost\r\n{token}"
         requests = (f"GET /v1/tasks/{name} {common}", f"PUT /v1/tasks/half {common}Content-Type: application/json\r\nContent-Length: 5000\r\n\r\n{{",
-                    f"GET /v1/tasks?page_size=1000 {common}\r\n", f"GET /v1/tasks/soak-later?wait=30s&after=1000 {common}\r\n",
+                    f"GET /v1/tasks?page_size=1000 {common}\r\n", f"GET /v1/tasks/soak-later?wait=30s&after=1 {common}\r\n",
                     f"GET /v1/tasks/soak-later/events {common}\r\n")
         for _ in range(20):
             if rng.random() < 0.2:

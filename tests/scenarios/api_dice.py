@@ -68,7 +68,8 @@ class dice:
             return rng.choice(schema["enum"])
         for key in ("anyOf", "oneOf", "allOf"):
             if key in schema:
-                return self.right(rng.choice(schema[key]), name)
+                one = rng.choice(schema[key])
+                return self.right({**one, "required": one["required"] + schema["required"]} if "required" in schema else one, name)
         kind = schema.get("type")
         kind = rng.choice(kind) if isinstance(kind, list) else kind
         if kind == "array":

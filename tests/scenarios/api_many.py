@@ -79,7 +79,7 @@ def histories(to, prefix, count, event, every=50):
 
 def refused(to, node):
     for body, at in (({"verb": "retry"}, "/filter"), ({"verb": "retry", "filter": {}}, "/filter"), ({"verb": "mend", "filter": PARKED}, "/verb"),
-                     ({"verb": "retry", "filter": {"state": ["lost"]}}, "/filter/state/0"), ({"verb": "retry", "filter": {"job": "x"}}, "/filter/job"),
+                     ({"verb": "retry", "filter": {"state": ["lost"]}}, "/filter/state/0"), ({"verb": "retry", "filter": {"jobs": "x"}}, "/filter/jobs"),
                      ({"verb": "retry", "filter": PARKED}, "/confirm"), ({"verb": "retry", "filter": PARKED, "confirm": "600.1.x"}, "/confirm"),
                      ({"verb": "retry", "filter": PARKED, "rate": 5001, "dry_run": True}, "/rate"), ({"filter": PARKED}, "/verb"),
                      ({"verb": "retry", "filter": PARKED, "ids": ["a"]}, "/filter"), ({"verb": "retry", "ids": []}, "/ids"),

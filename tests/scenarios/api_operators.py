@@ -67,8 +67,9 @@ def workflows(to, node):
     expect(said["created"] is False, f"{said}")
     to.expect(201, "POST", "/v1/workflows", {"workflow": "other", "steps": {"only": {"agent": "shipping", "call": "dispatch", "with": {}}}})
     _, said = to.expect(200, "GET", "/v1/workflows")
-    expect(said == shown(node, "workflow", "list"), "workflows")
-    _, said = to.expect(200, "GET", "/v1/workflows/brittle")
+    expect(said == {"items": shown(node, "workflow", "list")["workflows"], "next": None}, "workflows")
+    found, said = to.expect(200, "GET", "/v1/workflows/brittle")
+    to.expect(304, "GET", "/v1/workflows/brittle", headers={"If-None-Match": found["ETag"]})
     expect(said == shown(node, "workflow", "show", "brittle") and said["source"].encode() == BRITTLE, "a workflow")
     to.expect(200, "DELETE", "/v1/workflows/other")
     to.expect(404, "DELETE", "/v1/workflows/other", code="not_found")
@@ -139,15 +140,17 @@ def actions(to, node):
     task, tag = parked(to, "b/0")
     skip = {"verb": "skip", "step": "first", "reason": "it was done by hand"}
     to.expect(412, "POST", path, skip, headers={"If-Match": '"1-0"'}, code="changed")
-    for wrong in ("x", '"x"', '"0-1"', '"1"', '"-1"', f'{tag}, "5-0"'):
+    for wrong in ("x", '"x', f"{tag} {tag}"):
         to.expect(400, "POST", path, skip, headers={"If-Match": wrong}, pointer="If-Match")
+    for wrong in ('"x"', '"0-1"', '"9"', '"-1"', f"W/{tag}", '"x", "y"'):
+        to.expect(412, "POST", path, skip, headers={"If-Match": wrong}, code="changed", pointer="If-Match")
     for wrong in ("/v1/tasks", path):
         for key in (b'"\xff\xfe"', b"", b'""'):
             to.expect(400, "POST", wrong, {"workflow": "brittle"} if wrong == "/v1/tasks" else skip, headers={"Idempotency-Key": key},
                       pointer="Idempotency-Key")
     to.expect(412, "PUT", path_of("b/0"), {"workflow": "brittle", "input": {"n": 0}}, headers={"If-None-Match": "*"}, code="changed")
     expect(to.expect(200, "GET", path_of("b/0"))[1] == task, "what was refused has changed the task")
-    done = {"If-Match": tag, "Idempotency-Key": '"skip-1"'}
+    done = {"If-Match": f'"9", {tag}, "1-0"', "Idempotency-Key": '"skip-1"'}
     _, said = to.expect(200, "POST", path, skip, headers=done)
     expect(said["repeated"] is False and said["id"] == "b/0", f"{said}")
     _, said = to.expect(200, "POST", path, skip, headers=done)
@@ -217,6 +220,9 @@ class stream:
 
 def events(to, node):
     parked(to, "b/1")
+    code = next(step["fault"]["code"] for step in shown(node, "task", "show", "b/1")["steps"] if step["fault"])
+    _, page = to.expect(200, "GET", "/v1/tasks?reason=" + code)
+    expect("b/1" in [task["id"] for task in page["items"]] and page["by"] == "parked", f"parked because of {code}: {page}")
     whole = stream(to.port, path_of("b/1") + "/events")
     wait_until(lambda: len(whole.events) >= 4, 10, "events come")
     middle = whole.numbers()[1]
@@ -234,6 +240,16 @@ def events(to, node):
     expect({event["event"] for event in whole.events} == {"state", "step", "end"}, f"{whole.events}")
     over = stream(to.port, path_of("b/1") + "/events", {"Last-Event-ID": str(whole.numbers()[-1])})
     expect(over.answer.status == 204, f"a client that has everything got {over.answer.status}")
+    # Of another history: everything comes again.
+    for number in (500, whole.numbers()[-1] + 1):
+        anew = stream(to.port, path_of("b/1") + "/events", {"Last-Event-ID": str(number)})
+        wait_until(anew.is_over, 10, "the stream of an ended task ends")
+        expect(anew.events[0]["event"] == "reset" and anew.events[0]["id"] == "0" and anew.events[0]["data"]["reason"], f"{anew.events}")
+        expect(anew.events[1:] == whole.events, f"behind a reset: {anew.events}")
+    alive = stream(to.port, path_of("b/2") + "/events?after=500")
+    wait_until(lambda: len(alive.events) > 1, 5, "a task that lives is told anew at once")
+    expect([one["event"] for one in alive.events[:2]] == ["reset", "state"] and alive.numbers()[:2] == [0, 1], f"{alive.events}")
+    alive.connection.sock.shutdown(socket.SHUT_RDWR)
     # Its record was deleted.
     gone = stream(to.port, path_of("b/0") + "/events")
     wait_until(gone.is_over, 10, "the stream of a deleted task ends")
@@ -302,7 +318,9 @@ def jobs(to, node):
     expect(said["launches"] == 1, f"one night: {said}")
     _, said = to.expect(200, "POST", "/v1/jobs:next", {"schedule": "30 2 * * *", "time_zone": "Europe/Berlin", "after": "2026-03-28T00:00:00Z", "count": 2})
     expect([one["utc"] for one in said["items"]] == ["2026-03-28T01:30:00Z", "2026-03-29T01:00:00Z"], f"{said}")
-    to.expect(400, "POST", "/v1/jobs:next", {"schedule": "99 * * * *"}, code="invalid_argument")
+    for more, at in (({"schedule": "99 * * * *"}, "/schedule"), ({"time_zone": "Europe/Bonn"}, "/time_zone"), ({"dst": "x"}, "/dst"), ({"count": 0}, "/count"),
+                     ({"after": "soon"}, "/after")):
+        to.expect(400, "POST", "/v1/jobs:next", {"schedule": "30 2 * * *", **more}, code="invalid_argument", pointer=at)
     to.expect(412, "DELETE", "/v1/jobs/nightly", headers={"If-Match": tag}, code="changed")
     to.expect(200, "DELETE", "/v1/jobs/nightly")
     to.expect(404, "DELETE", "/v1/jobs/nightly", code="not_found")
@@ -315,6 +333,12 @@ def agents(to, node):
     _, said = to.expect(200, "GET", "/v1/agents/payment")
     expect(set(said) == set(shown(node, "agent", "show", "payment")) and said["agent"] == "payment", f"{said}")
     to.expect(404, "GET", "/v1/agents/paymnt", code="not_found")
+
+    def unchanged():
+        found, _ = to.expect(200, "GET", "/v1/agents/payment")
+        return to.ask("GET", "/v1/agents/payment", headers={"If-None-Match": found["ETag"]})[0] == 304
+
+    wait_until(unchanged, 10, "an agent that has not changed is not sent again")
     _, said = to.expect(200, "POST", "/v1/agents/payment/actions", {"verb": "breaker_open", "reason": "to see"})
     expect(said["breaker"] == "open", f"{said}")
     expect(shown(node, "agent", "show", "payment")["service"]["breaker"] == "open", "the breaker is open")
@@ -339,7 +363,8 @@ def alerts(to, node):
 
     wait_until(same, 20, f"the same alerts are listed: {listed}")
     number = listed["api"][0]["number"]
-    _, said = to.expect(200, "GET", f"/v1/alerts/{number}")
+    found, said = to.expect(200, "GET", f"/v1/alerts/{number}")
+    to.expect(304, "GET", f"/v1/alerts/{number}", headers={"If-None-Match": found["ETag"]})
     expect(said == shown(node, "alert", "show", str(number)), f"{said}")
     _, said = to.expect(200, "POST", "/v1/alerts:ack", {"numbers": [number, 999_999], "note": "seen"})
     expect([one["code"] for one in said["results"]] == ["ok", "not_found"], f"{said}")

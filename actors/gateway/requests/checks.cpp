@@ -55,13 +55,16 @@ std::optional<error> check_request(const v1::TaskListRequest& what) {
   if (what.labels_size() > max_filter_labels || what.states_size() > max_filter_states) return too_many_filters();
   if (what.workflow().size() > max_name_bytes)
     return invalid("the workflow's name has more than 256 bytes", "fairlead workflow list shows the workflows");
+  for (const auto* text : {&what.job(), &what.id_prefix(), &what.fault_code(), &what.agent()})
+    if (text->size() > max_id_bytes || text->find('\0') != std::string::npos)
+      return invalid("a condition of the list has more than 256 bytes, or a zero byte", "give a name, a code, or the beginning of an id");
   if (what.cursor().size() > max_cursor_bytes) return invalid("the cursor of the list is not valid", "start the list from the beginning");
   const auto ended = what.archived() || what.ended_since_unix_ms() != 0 || what.ended_until_unix_ms() != 0;
   const auto lives = [](int state) { return !has_ended(static_cast<v1::TaskState>(state)); };
   if (what.ended_since_unix_ms() < 0) return invalid("the time since which tasks have ended is before 1970", "give a later time");
   if (what.ended_until_unix_ms() != 0 && what.ended_until_unix_ms() <= what.ended_since_unix_ms())
     return invalid("the time until which tasks have ended is not after the time since which they have", "give a later time until which");
-  if (ended && (what.parked_only() || std::any_of(what.states().begin(), what.states().end(), lives)))
+  if (ended && (what.parked_only() || !what.fault_code().empty() || std::any_of(what.states().begin(), what.states().end(), lives)))
     return invalid("a list of ended tasks cannot have tasks that live", "leave out the states of live tasks, and parked");
   return std::nullopt;
 }

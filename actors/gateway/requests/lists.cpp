@@ -40,6 +40,18 @@ v1::Error error_of(const std::vector<Reply>& answers, v1::ErrorCode tolerated) {
   return out;
 }
 
+/// A node of an earlier release leaves out conditions that it does not know, and would list other tasks.
+void refuse_unknown_filters(const v1::TaskListRequest& what, std::vector<v1::TaskListReply>& answers) {
+  if (what.job().empty() && what.id_prefix().empty() && what.fault_code().empty() && what.agent().empty()) return;
+  for (auto& one : answers) {
+    if (one.error().code() != v1::ERROR_CODE_OK || !one.by().empty()) continue;
+    *one.mutable_error() =
+        error{v1::ERROR_CODE_UNAVAILABLE, "a shard is on a node of an earlier release, which cannot list by job, id, reason or agent",
+              "leave these conditions out, or upgrade the node"}
+            .to_proto();
+  }
+}
+
 }  // namespace
 
 std::string list_cursor(const std::vector<list_place>& places) {
@@ -72,7 +84,8 @@ result<std::vector<list_place>> list_places(const std::string& cursor, std::uint
 v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_place> places, std::vector<v1::TaskListReply> answers) {
   v1::TaskListReply out;
   const auto page = static_cast<int>(page_size_of(what.page_size()));
-  const bool by_end = lists_by_end(what);
+  const bool by_end = lists_by_end(what), by_id = lists_by_id(what);
+  refuse_unknown_filters(what, answers);
   struct source {
     list_place* place;
     v1::TaskListReply* answer;
@@ -85,6 +98,7 @@ v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_
   for (const auto& one : answers) {
     out.set_archived(out.archived() + one.archived());
     out.set_looked_at(out.looked_at() + looked_at(one));
+    if (out.by().empty()) out.set_by(one.by());
     out.set_kept_from_unix_ms(std::max(out.kept_from_unix_ms(), one.kept_from_unix_ms()));
   }
   std::vector<source> sources;
@@ -97,9 +111,10 @@ v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_
     else
       sources.push_back({&place, &answer});
   }
-  const auto moment_of = [by_end](const source& from) {
-    const auto& task = from.answer->items(from.taken);
-    return by_end ? task.finished_at_unix_ms() : task.created_at_unix_ms();
+  const auto goes_before = [by_end, by_id](const source& a, const source& b) {
+    const auto &one = a.answer->items(a.taken), &other = b.answer->items(b.taken);
+    if (by_id) return one.id() > other.id();
+    return by_end ? one.finished_at_unix_ms() > other.finished_at_unix_ms() : one.created_at_unix_ms() > other.created_at_unix_ms();
   };
   while (out.items_size() < page) {
     source* newest = nullptr;
@@ -110,7 +125,7 @@ v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_
         blind = blind || !one.answer->cursor().empty();
         continue;
       }
-      if (newest == nullptr || moment_of(one) > moment_of(*newest)) newest = &one;
+      if (newest == nullptr || goes_before(one, *newest)) newest = &one;
     }
     if (blind || newest == nullptr) break;
     auto* item = newest->answer->mutable_items(newest->taken++);

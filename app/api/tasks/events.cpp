@@ -49,7 +49,22 @@ void say_bye(const exchange_ptr& x, const error& why) {
   x->end_stream();
 }
 
-/// Of a task that has ended: the events behind `after` that its record or its archive has. None if the record was deleted.
+/// The id makes a client that is cut off here come again from the beginning.
+const std::string& reset_text() {
+  static const std::string text =
+      "id: 0\n" +
+      event_text("reset",
+                 json_writer{}
+                     .begin_object()
+                     .key("reason")
+                     .string("The task has no event of this number: the client knows another history, such as that before a restore.")
+                     .end_object()
+                     .text());
+  return text;
+}
+
+/// Of a task that has ended: the events behind `after` that its record or its archive has, all if `after` is none of them. None if the record was
+/// deleted.
 void read_whole(const exchange_ptr& x, std::uint64_t after, const v1::WatchReply& end,
                 std::function<void(const result<v1::WatchReply>&)> then) {
   v1::TaskShowRequest request;
@@ -58,6 +73,8 @@ void read_whole(const exchange_ptr& x, std::uint64_t after, const v1::WatchReply
       request, {}, [x, after, end = v1::WatchReply{end}, then = std::move(then)](const result<v1::TaskShowReply>& reply) mutable {
         if (!reply && reply.failure().code != v1::ERROR_CODE_NOT_FOUND) return then(reply.failure());
         if (reply) {
+          end.set_latest(reply->task().history_size());
+          if (is_ahead(after, end)) after = 0;
           for (const auto& step : reply->task().steps()) end.add_step_paths(step.path());
           for (const auto& event : reply->task().recent())
             if (event.sequence() > after) *end.add_events() = event;
@@ -67,7 +84,12 @@ void read_whole(const exchange_ptr& x, std::uint64_t after, const v1::WatchReply
 }
 
 void send_end(const exchange_ptr& x, const v1::WatchReply& reply, place_in_task at) {
-  const auto text = events_of(reply, at);
+  std::string text;
+  if (is_ahead(at.sequence, reply)) {
+    text = reset_text();
+    at = {};
+  }
+  text += events_of(reply, at);
   // Of a task whose record is gone there are no events. The client needs a place all the same, so that it is told "no more" when it comes again.
   x->send(text + event_text("end", end_json(reply), at.sequence == 0 ? 1 : 0));
   x->end_stream();
@@ -78,6 +100,7 @@ void follow(const exchange_ptr& x, place_in_task at, bool has_begun) {
   v1::WatchRequest request;
   request.set_id(x->part(0));
   request.set_after_sequence(at.sequence);
+  request.set_answer_if_ahead(true);
   request.set_after_progress_unix_ms(std::max<std::int64_t>(at.progress_unix_ms, 1));
   // The first answer comes at once, so that a task that does not exist is refused, and not streamed.
   request.set_wait_ms(has_begun ? quiet_at_most.count() : 0);
@@ -102,6 +125,10 @@ void follow(const exchange_ptr& x, place_in_task at, bool has_begun) {
                                    return read_whole(x, at.sequence, *reply, [x, at](const result<v1::WatchReply>& whole) {
                                      whole ? send_end(x, *whole, at) : say_bye(x, whole.failure());
                                    });
+                                 }
+                                 if (is_ahead(at.sequence, *reply)) {
+                                   x->send(reset_text());
+                                   return follow(x, {}, true);
                                  }
                                  auto text = events_of(*reply, at);
                                  x->send(text.empty() ? ": nothing new\n\n" : std::move(text));

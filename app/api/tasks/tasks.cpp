@@ -5,6 +5,7 @@
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/task/task.hpp"
+#include "actors/core/text/text.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
 #include "app/json/node/task_filters.hpp"
@@ -17,8 +18,10 @@ namespace fairlead::app::api {
 
 namespace {
 
+constexpr std::size_t most_head_bytes = 2'048;  // of a payload, where only its head is asked for
+
 /// What all lists of tasks take.
-v1::TaskListRequest begin_list(exchange& from, const page_asked& page) {
+v1::TaskListRequest begin_list(exchange& from, const page_asked& page, bool of_ended) {
   v1::TaskListRequest out;
   out.set_partial(true);
   out.set_page_size(page.size);
@@ -29,13 +32,14 @@ v1::TaskListRequest begin_list(exchange& from, const page_asked& page) {
     else
       from.refuse_at("state", invalid("There is no state '" + word + "'.", "States are " + task_state_words() + "."));
   }
-  take_text(from, "workflow", [&](const std::string& name) { out.set_workflow(name); });
+  for (const auto& one : task_texts)
+    if (!of_ended || !one.of_parked) take_text(from, one.name, [&](const std::string& text) { *(out.*one.of)() = text; });
   take_labels(from, *out.mutable_labels());
   return out;
 }
 
 v1::TaskListRequest read_list(exchange& from, const page_asked& page) {
-  auto out = begin_list(from, page);
+  auto out = begin_list(from, page, false);
   for (const auto& one : task_flags) take_flag(from, one.name, [&](bool on) { (out.*one.set)(on); });
   for (const auto& one : task_times) {
     std::int64_t ms = 0;
@@ -47,13 +51,25 @@ v1::TaskListRequest read_list(exchange& from, const page_asked& page) {
 
 constexpr std::int64_t day_ms = std::chrono::milliseconds{std::chrono::days{1}}.count();
 
-/// `day=2026-11-22`: from the beginning of the day, in UTC, to that of the next.
-void take_day(exchange& from, v1::TaskListRequest& out) {
+/// `day=2026-11-22`: from the beginning of the day, in UTC, to that of the next. Or from `since` to `until`, moments.
+void take_days(exchange& from, v1::TaskListRequest& out) {
   const auto given = from.parameter("day");
+  std::int64_t since = 0, until = 0;
+  take_moment(from, "since", since);
+  take_moment(from, "until", until);
+  if (given && (since != 0 || until != 0)) {
+    from.refuse_at("day", invalid("The parameters day and since or until are given together.", "Give a day, or the other two."));
+    return;
+  }
+  if (since != 0 || until != 0) {
+    out.set_ended_since_unix_ms(since);
+    out.set_ended_until_unix_ms(until);
+    return;
+  }
   const auto day = given ? store::parse_day(*given) : std::nullopt;
   if (!day || *day < 1) {
     from.refuse_at("day", invalid(given ? "'" + *given + "' is no day since 1970-01-02." : "The parameter day is missing.",
-                                  "Give a day in UTC, such as 2026-11-22."));
+                                  "Give a day in UTC, such as 2026-11-22, or the moments since and until."));
     return;
   }
   out.set_ended_since_unix_ms(*day * day_ms);
@@ -66,28 +82,60 @@ void say_tasks(exchange& to, const page_asked& page, const v1::TaskListReply& re
   json_writer out;
   out.begin_object().key("items").begin_array();
   for (const auto& task : reply.items()) out.raw(task_summary_json(task));
-  page.write_end(out.end_array(), reply.cursor(), reply);
+  page.write_end(out.end_array().key("by").text_or_null(reply.by()), reply.cursor(), reply);
   to.say(200, out.text());
 }
 
-void say_task(const exchange_ptr& x, v1::TaskShowReply reply, const known_agents& agents) {
-  if (!x->by().sees_payloads()) hide_payloads(*reply.mutable_task());
+/// How much of the payloads is shown: `?payloads=`.
+enum class payloads { none, head, full };
+
+payloads take_payloads(exchange& from) {
+  auto out = payloads::full;
+  take_text(from, "payloads", [&](const std::string& word) {
+    if (word == "full") return;
+    out = word == "head" ? payloads::head : payloads::none;
+    if (word != "head" && word != "none")
+      from.refuse_at("payloads", invalid("The parameter payloads is not one of its words.", "Give none, head or full."));
+  });
+  return out;
+}
+
+/// In place of each payload the beginning of its text, and its length.
+void cut_payloads(v1::TaskRecord& task) {
+  const auto cut = [](v1::Payload& one) {
+    if (one.json().empty()) return;
+    json_writer out;
+    out.begin_object().key("head").string(core::clean_text(one.json(), most_head_bytes));
+    one.set_json(out.key("bytes").number(std::uint64_t{one.json().size()}).end_object().text());
+  };
+  if (task.has_input()) cut(*task.mutable_input());
+  for (auto& step : *task.mutable_steps()) {
+    if (step.has_input()) cut(*step.mutable_input());
+    if (step.has_output()) cut(*step.mutable_output());
+    if (step.has_undo_input()) cut(*step.mutable_undo_input());
+    if (step.has_progress()) cut(*step.mutable_progress()->mutable_checkpoint());
+  }
+}
+
+void say_task(const exchange_ptr& x, v1::TaskShowReply reply, payloads shown, const known_agents& agents) {
+  if (shown == payloads::none || !x->by().sees_payloads()) hide_payloads(*reply.mutable_task());
+  if (shown == payloads::head) cut_payloads(*reply.mutable_task());
   x->say_resource(reply.task().history_size(), task_show_json(reply, agents));
 }
 
-void show(const exchange_ptr& x, const std::string& id) {
+void show(const exchange_ptr& x, const std::string& id, payloads shown) {
   v1::TaskShowRequest request;
   request.set_id(id);
-  x->ask<v1::TaskShowRequest>(request, [x](v1::TaskShowReply& reply) {
-    if (!may_wait_for_agent(reply) || !x->by().has(right::look)) return say_task(x, std::move(reply), {});
+  x->ask<v1::TaskShowRequest>(request, [x, shown](v1::TaskShowReply& reply) {
+    if (!may_wait_for_agent(reply) || !x->by().has(right::look)) return say_task(x, std::move(reply), shown, {});
     // Without that answer the task is shown all the same.
-    x->ask_any<v1::StatusRequest>({}, {}, [x, task = std::move(reply)](const result<v1::StatusReply>& status) {
-      say_task(x, task, status ? agents_of(*status) : known_agents{});
+    x->ask_any<v1::StatusRequest>({}, {}, [x, shown, task = std::move(reply)](const result<v1::StatusReply>& status) {
+      say_task(x, task, shown, status ? agents_of(*status) : known_agents{});
     });
   });
 }
 
-/// One payload as it is stored. `of`: it, of the task; null: there is none.
+/// One payload as it is stored. A browser keeps it as a file, and runs nothing of it. `of`: it, of the task; null: there is none.
 void show_payload(const exchange_ptr& x, std::function<const v1::Payload*(const v1::TaskRecord&, error& why)> of) {
   if (x->refuse_rest() || (!x->by().sees_payloads() && !x->may(right::payloads))) return;
   v1::TaskShowRequest request;
@@ -95,7 +143,9 @@ void show_payload(const exchange_ptr& x, std::function<const v1::Payload*(const 
   x->ask<v1::TaskShowRequest>(request, [x, of = std::move(of)](const v1::TaskShowReply& reply) {
     error why;
     const auto* const payload = of(reply.task(), why);
-    payload == nullptr ? x->refuse(why) : x->say(200, payload->json().empty() ? "null" : payload->json());
+    if (payload == nullptr) return x->refuse(why);
+    x->say(200, payload->json().empty() ? "null" : payload->json(),
+           {{"Content-Disposition", "attachment"}, {"Content-Security-Policy", "sandbox; default-src 'none'"}});
   });
 }
 
@@ -128,13 +178,13 @@ void list_tasks(exchange_ptr x) {
 
 void list_ended(exchange_ptr x) {
   const page_asked page{*x};
-  auto list = begin_list(*x, page);
-  take_day(*x, list);
+  auto list = begin_list(*x, page, true);
+  take_days(*x, list);
   if (x->refuse_rest()) return;
   x->ask<v1::TaskListRequest>(list, [x, page, until = list.ended_until_unix_ms()](const v1::TaskListReply& reply) {
     const auto nothing_at_all = page.cursor.empty() && reply.cursor().empty() && reply.items().empty() && reply.missing().empty();
-    if (nothing_at_all && until <= reply.kept_from_unix_ms())
-      return x->refuse(error{v1::ERROR_CODE_NOT_FOUND, "The tasks that ended on that day are no longer kept.",
+    if (nothing_at_all && until > 0 && until <= reply.kept_from_unix_ms())
+      return x->refuse(error{v1::ERROR_CODE_NOT_FOUND, "The tasks that ended then are no longer kept.",
                              "To keep tasks longer, see retention.keep in the node file, and retention in workflows."});
     say_tasks(*x, page, reply);
   });
@@ -160,19 +210,21 @@ void list_states(exchange_ptr x) {
 
 void show_task(exchange_ptr x) {
   const auto wait = take_wait(*x);
+  const auto shown = take_payloads(*x);
   std::uint64_t after = 0;
   take_number(*x, "after", std::uint64_t{0}, ~std::uint64_t{0}, [&](std::uint64_t sequence) { after = sequence; });
   if (x->refuse_rest()) return;
   const auto id = x->part(0);
-  if (!wait) return show(x, id);
+  if (!wait) return show(x, id, shown);
   v1::WatchRequest request;
   request.set_id(id);
   request.set_after_sequence(after);
   request.set_wait_ms(wait->count());
+  request.set_answer_if_ahead(true);
   x->ask<v1::WatchRequest>(
       request,
-      [x, id, after](const v1::WatchReply& reply) {
-        if (!reply.events().empty() || has_ended(reply.state())) return show(x, id);
+      [x, id, shown, after](const v1::WatchReply& reply) {
+        if (!reply.events().empty() || has_ended(reply.state()) || is_ahead(after, reply)) return show(x, id, shown);
         x->say(204, "", {{"Next-After", std::to_string(after)}});
       },
       *wait);

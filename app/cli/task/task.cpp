@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "actors/core/request_limits.hpp"
@@ -27,7 +28,20 @@ struct list_options {
   std::shared_ptr<bool> quiet;
   bool archived = false;
   std::optional<std::string> ended_since, ended_until, day;
+  std::optional<std::string> job, id_prefix, agent, fault;
 };
+
+/// What the list has besides the filters of actions on many tasks. An empty value is refused, as theirs is.
+status read_texts(const list_options& options, v1::TaskListRequest& out) {
+  for (const auto& [name, given, to] :
+       {std::tuple{"--job", &options.job, out.mutable_job()}, std::tuple{"--id-prefix", &options.id_prefix, out.mutable_id_prefix()},
+        std::tuple{"--agent", &options.agent, out.mutable_agent()}, std::tuple{"--fault", &options.fault, out.mutable_fault_code()}}) {
+    if (!*given) continue;
+    if ((*given)->empty()) return invalid(std::string{name} + " is empty", "Give a value, or leave " + std::string{name} + " out");
+    *to = **given;
+  }
+  return nothing{};
+}
 
 /// When the tasks ended that are asked for.
 status read_end(const list_options& options, v1::TaskListRequest& out) {
@@ -62,7 +76,8 @@ void list_tasks(cli_context& context, const list_options& options) {
   request->set_cursor(options.cursor);
   request->set_partial(true);
   request->set_archived(options.archived);
-  if (const auto read = read_end(options, *request); !read.ok()) {
+  const auto texts = read_texts(options, *request);
+  if (const auto read = texts.ok() ? read_end(options, *request) : texts; !read.ok()) {
     context.code = fail(read.failure());
     return;
   }
@@ -116,12 +131,15 @@ void list_tasks(cli_context& context, const list_options& options) {
   }
   const auto lists_archives = options.archived || options.ended_since || options.ended_until || options.day;
   const auto ended = [](int state) { return has_ended(static_cast<v1::TaskState>(state)); };
-  const auto may_have_ended =
-      !request->parked_only() && (request->states().empty() || std::any_of(request->states().begin(), request->states().end(), ended));
+  const auto may_have_ended = !request->parked_only() && !options.fault &&
+                              (request->states().empty() || std::any_of(request->states().begin(), request->states().end(), ended));
   if (context.json)
     print(context, "],\"cursor\":" + json_writer{}.string(request->cursor()).text() + ",\"missing\":" + missing_json(missing) + "}\n");
   else if (shown == 0 && !*options.quiet)
-    print(context, options.filter.given() || lists_archives || !options.cursor.empty() ? "No task matches.\n" : "There are no tasks.\n");
+    print(context, options.filter.given() || lists_archives || options.job || options.id_prefix || options.agent || options.fault ||
+                           !options.cursor.empty()
+                       ? "No task matches.\n"
+                       : "There are no tasks.\n");
   else if (!request->cursor().empty() && !*options.quiet)
     print(context, "\nThere are more: continue with --cursor " + request->cursor() + ", or give --all.\n");
   else if (archived > 0 && !*options.quiet && !lists_archives && may_have_ended)
@@ -135,6 +153,10 @@ void add_list(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("list", "List tasks, with filters and paging");
   auto options = std::make_shared<list_options>();
   add_filter_options(*command, options->filter);
+  command->add_option("--job", options->job, "Only launches of this job")->type_name("NAME");
+  command->add_option("--id-prefix", options->id_prefix, "Only tasks whose ID begins so")->type_name("TEXT");
+  command->add_option("--agent", options->agent, "Only tasks whose workflow has a step of this agent")->type_name("NAME");
+  command->add_option("--fault", options->fault, "Only tasks that are parked because of a fault with this code")->type_name("CODE");
   command->add_flag("--archived", options->archived, "Only ended tasks that are in the archives, latest first");
   auto* const since = command
                           ->add_option("--ended-since", options->ended_since,

@@ -36,25 +36,35 @@ std::string instant_text(std::int64_t unix_ms) {
   return out + "Z";
 }
 
-result<next_answer> coming_instants(const next_question& what, const core::zone_source& zones, std::int64_t now_unix_ms) {
+result<next_answer> coming_instants(const next_question& what, const core::zone_source& zones, std::int64_t now_unix_ms,
+                                    std::string* at_fault) {
+  const auto look_at = [at_fault](const char* field) {
+    if (at_fault != nullptr) *at_fault = field;
+  };
+  look_at("schedule");
   const auto parsed = core::cron_expression::parse(what.expression, what.job);
   if (const auto* why = std::get_if<core::cron_problem>(&parsed))
     return invalid(
         "The expression has an error at position " + std::to_string(why->position) + ": " + why->sentence,
         "Write five fields: minute hour day-of-month month day-of-week, such as '30 2 * * MON-FRI'; or six fields, with seconds first");
   const auto& expression = std::get<core::cron_expression>(parsed);
+  look_at("time_zone");
   const auto* zone = zones.find(what.zone);
   if (zone == nullptr) return invalid("There is no time zone '" + what.zone + "'", as_remedy(zone_remedy(what.zone)));
+  look_at("dst");
   const auto dst = value_of_word(dst_words(), what.dst, "--dst");
   if (!dst) return dst.failure();
+  look_at("count");
   if (what.count < 1 || what.count > max_coming)
     return invalid("A count of " + std::to_string(what.count) + " is out of range", "Give a count from 1 to " + std::to_string(max_coming));
   auto after = second_of(now_unix_ms);
   if (!what.after.empty()) {
+    look_at("after");
     const auto given = read_utc("--after", what.after);
     if (!given) return given.failure();
     after = second_of(*given);
   }
+  look_at("schedule");
   if (!core::ever_matches(expression))
     return error{v1::ERROR_CODE_NOT_FOUND, "The expression '" + what.expression + "' never matches: no year has a day that fits",
                  "Check the day and the month"};

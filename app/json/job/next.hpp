@@ -33,8 +33,9 @@ struct next_answer {
 };
 
 /// Errors: invalid_argument, with the position in the expression; not_found for an expression that
-/// never matches.
-result<next_answer> coming_instants(const next_question& what, const core::zone_source& zones, std::int64_t now_unix_ms);
+/// never matches. `at_fault`: then the field of the question, as the API names it.
+result<next_answer> coming_instants(const next_question& what, const core::zone_source& zones, std::int64_t now_unix_ms,
+                                    std::string* at_fault = nullptr);
 
 /// An array of {"utc", "local"}.
 std::string next_json(const next_answer& answer);

@@ -79,9 +79,9 @@ void write_deployed(json_writer& out, const std::string& name, const v1::DeployR
   out.end_array().end_object();
 }
 
-std::string workflow_list_json(const v1::WorkflowListReply& reply) {
+std::string workflow_items_json(const v1::WorkflowListReply& reply) {
   json_writer out;
-  out.begin_object().key("workflows").begin_array();
+  out.begin_array();
   for (const auto& one : reply.items()) {
     out.begin_object().key("name").string(one.name()).key("content_hash").string(store::to_hex(one.content_hash()));
     out.key("deployed_at")
@@ -92,7 +92,12 @@ std::string workflow_list_json(const v1::WorkflowListReply& reply) {
         .number(one.versions())
         .end_object();
   }
-  return out.end_array().end_object().text();
+  return out.end_array().text();
+}
+
+std::string workflow_list_json(const v1::WorkflowListReply& reply) {
+  json_writer out;
+  return out.begin_object().key("workflows").raw(workflow_items_json(reply)).end_object().text();
 }
 
 std::string workflow_show_json(const v1::WorkflowShowReply& reply) {

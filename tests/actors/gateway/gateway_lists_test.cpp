@@ -135,6 +135,28 @@ TEST(merged_task_list, goes_by_the_end_where_the_shards_do) {
   EXPECT_EQ(page.items(0).id(), "old and slow");
 }
 
+TEST(merged_task_list, goes_by_the_ids_where_they_led_and_refuses_a_shard_that_cannot_tell_them) {
+  v1::TaskListRequest what;
+  what.set_id_prefix("a");
+  std::vector<v1::TaskListReply> answers(2);
+  for (int i = 0; i < 2; ++i) {
+    answers[static_cast<std::size_t>(i)].set_by("id_prefix");
+    auto* item = answers[static_cast<std::size_t>(i)].add_items();
+    item->set_id(i == 0 ? "a1" : "a2");
+    item->set_created_at_unix_ms(i == 0 ? 9 : 1);
+  }
+  const auto page = merge_tasks(what, std::vector<list_place>(2), answers);
+  ASSERT_EQ(page.items_size(), 2);
+  EXPECT_EQ(page.items(0).id(), "a2");
+  EXPECT_EQ(page.by(), "id_prefix");
+  answers[1].clear_by();
+  EXPECT_EQ(merge_tasks(what, std::vector<list_place>(2), answers).error().code(), v1::ERROR_CODE_UNAVAILABLE) << "it lists all tasks";
+  what.set_partial(true);
+  const auto part = merge_tasks(what, std::vector<list_place>(2), answers);
+  EXPECT_EQ(part.items_size(), 1);
+  EXPECT_EQ(part.missing_size(), 1);
+}
+
 TEST(merged_task_list, says_which_shard_is_missing_and_shows_no_part_of_the_truth) {
   std::vector<v1::TaskListReply> answers(2);
   answers[0].add_items()->set_id("a");

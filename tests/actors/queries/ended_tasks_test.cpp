@@ -83,6 +83,28 @@ TEST_F(ended_tasks_test, merges_the_ends_of_all_states_by_time) {
   EXPECT_EQ(all(undone), texts{"t2"});
 }
 
+TEST_F(ended_tasks_test, filters_by_job_id_and_agent_in_the_store_and_the_archives) {
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    auto task = fixture::running_order(i, "t" + std::to_string(i));
+    if (i == 1 || i == 4) task.mutable_launch()->set_job("nightly");
+    shard.create(task);
+    shard.change(i, [i](v1::TaskRecord& one) { fixture::complete(one, static_cast<std::int64_t>(i) * day_ms); });
+  }
+  archive(1, 1);
+  archive(2, 2);
+  auto what = since(1);
+  what.set_job("nightly");
+  EXPECT_EQ(all(what), (texts{"t4", "t1 archived"}));
+  what.set_id_prefix("t1");
+  EXPECT_EQ(all(what), texts{"t1 archived"});
+  EXPECT_EQ(list(what).by(), "ended");
+  auto by_agent = since(1);
+  by_agent.set_agent("nobody");
+  EXPECT_EQ(all(by_agent), texts{});
+  by_agent.set_agent(fixture::order_definition().steps(0).agent());
+  EXPECT_EQ(all(by_agent).size(), 4u);
+}
+
 TEST_F(ended_tasks_test, goes_on_with_the_archives_latest_day_first) {
   for (std::uint64_t i = 1; i <= 6; ++i) ended(i, static_cast<std::int64_t>(i) * day_ms);
   archive(1, 1);

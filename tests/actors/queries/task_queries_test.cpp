@@ -180,6 +180,80 @@ TEST_F(task_queries_test, filters_by_state_hold_workflow_label_and_age) {
             (texts{"t6", "t5", "t4", "t2"}));
 }
 
+TEST_F(task_queries_test, filters_by_job_id_fault_and_agent_and_says_which_index_led) {
+  shard.create(fixture::running_order(1, "nightly@2026-11-24T03:30:00Z"));
+  auto launch = fixture::running_order(2, "nightly@2026-11-25T03:30:00Z");
+  launch.mutable_launch()->set_job("nightly");
+  shard.create(launch);
+  for (std::uint64_t i = 3; i <= 6; ++i) shard.create(fixture::running_order(i, (i < 5 ? "order-" : "other-") + std::to_string(i)));
+  const auto stop = [this](std::uint64_t number, v1::StepState state, const char* code) {
+    shard.change(number, [&](v1::TaskRecord& task) {
+      fixture::park(task, 5'000);
+      task.mutable_steps(0)->set_state(state);
+      task.mutable_steps(0)->mutable_fault()->set_code(code);
+    });
+  };
+  stop(3, v1::STEP_STATE_FAILED, "card_declined");
+  stop(4, v1::STEP_STATE_IN_DOUBT, "http_503");
+  stop(5, v1::STEP_STATE_COMPLETED, "card_declined");
+
+  std::string by;
+  const auto found = [&](auto&& change) {
+    v1::TaskListRequest what;
+    change(what);
+    const auto page = list(what);
+    by = page.by();
+    return ids(page);
+  };
+  EXPECT_EQ(found([](auto& w) { w.set_job("nightly"); }), (texts{"nightly@2026-11-25T03:30:00Z"})) << "and no task of a client";
+  EXPECT_EQ(by, "job");
+  EXPECT_EQ(found([](auto& w) { w.set_id_prefix("nightly@"); }), (texts{"nightly@2026-11-25T03:30:00Z", "nightly@2026-11-24T03:30:00Z"}));
+  EXPECT_EQ(by, "id_prefix");
+  EXPECT_EQ(found([](auto& w) { w.set_id_prefix("order-4"); }), (texts{"order-4"}));
+  EXPECT_EQ(found([](auto& w) { w.set_id_prefix("order-44"); }), texts{});
+  EXPECT_EQ(found([](auto& w) {
+              w.set_id_prefix("o");
+              w.set_parked_only(true);
+            }),
+            (texts{"other-5", "order-4", "order-3"}));
+  EXPECT_EQ(by, "parked");
+  EXPECT_EQ(found([](auto& w) { w.set_fault_code("card_declined"); }), (texts{"order-3"})) << "a step that has gone on is no reason";
+  EXPECT_EQ(found([](auto& w) { w.set_fault_code("http_503"); }), (texts{"order-4"}));
+  EXPECT_EQ(by, "parked");
+  EXPECT_EQ(found([](auto& w) { w.set_agent("nobody"); }), texts{});
+  EXPECT_EQ(by, "all");
+  v1::WorkflowShowRequest order;
+  order.set_name("order");
+  const auto agent = show_workflow(order, *store.read()).workflow().definition().steps(1).agent();
+  EXPECT_EQ(found([&](auto& w) {
+              w.set_agent(agent);
+              w.set_workflow("order");
+            }).size(),
+            6u);
+  EXPECT_EQ(by, "workflow");
+}
+
+TEST_F(task_queries_test, goes_through_ids_by_pages_past_those_that_lead_nowhere) {
+  for (std::uint64_t i = 1; i <= 5; ++i) shard.create(order(i));
+  auto one = shard.next();
+  v1::TaskTombstone gone;
+  gone.set_number(99);
+  gone.set_archived_day(19'000);
+  store::put_tombstone(one, "t3x", gone);
+  shard.expect_committed(std::move(one));
+  v1::TaskListRequest what;
+  what.set_id_prefix("t");
+  what.set_page_size(2);
+  texts seen;
+  do {
+    const auto page = list(what);
+    ASSERT_EQ(page.error().code(), v1::ERROR_CODE_OK);
+    for (const auto& id : ids(page)) seen.push_back(id);
+    what.set_cursor(page.cursor());
+  } while (!what.cursor().empty());
+  EXPECT_EQ(seen, (texts{"t5", "t4", "t3", "t2", "t1"}));
+}
+
 TEST_F(task_queries_test, lists_what_was_there_at_a_moment) {
   for (std::uint64_t i = 1; i <= 6; ++i) shard.create(order(i));
   auto young = order(7);

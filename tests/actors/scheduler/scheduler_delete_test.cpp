@@ -126,6 +126,7 @@ TEST_F(delete_test, the_id_stays_taken_and_its_end_is_known) {
   watch.set_wait_ms(10'000);
   node->shell.answer(watch, 600);
   EXPECT_EQ(out.watches.at(600).state(), v1::TASK_STATE_COMPLETED);
+  EXPECT_EQ(out.watches.at(600).latest(), 0u) << "its events are gone";
 }
 
 TEST_F(delete_test, a_task_that_has_not_ended_is_refused) {

@@ -216,6 +216,25 @@ TEST_F(scheduler_shell_test, answers_a_watch_at_once_later_or_when_its_time_is_o
   EXPECT_EQ(out.watches.at(over).state(), v1::TASK_STATE_COMPLETED) << "nothing more will come";
 }
 
+TEST_F(scheduler_shell_test, answers_a_watch_for_events_that_the_task_does_not_have_at_once_if_asked_to) {
+  submit(submission("t1"));
+  const auto latest = stored("t1")->history_size();
+  v1::WatchRequest what;
+  what.set_id("t1");
+  what.set_wait_ms(10'000);
+  what.set_after_sequence(latest + 1);
+  node->shell.answer(what, 500);
+  EXPECT_EQ(out.watches.count(500), 0u) << "a client of an earlier release would ask again and again";
+  what.set_answer_if_ahead(true);
+  node->shell.answer(what, 501);
+  ASSERT_EQ(out.watches.count(501), 1u);
+  EXPECT_EQ(out.watches.at(501).latest(), latest);
+  EXPECT_TRUE(out.watches.at(501).events().empty());
+  what.set_after_sequence(latest);
+  node->shell.answer(what, 502);
+  EXPECT_EQ(out.watches.count(502), 0u) << "the next one comes behind it";
+}
+
 TEST_F(scheduler_shell_test, lets_a_watch_wait_for_a_task_that_is_still_on_its_way_to_the_disk) {
   offer({submission("t1")});
   node->shell.flush();

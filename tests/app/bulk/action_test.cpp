@@ -30,6 +30,13 @@ TEST(action_on_many, says_which_tasks_are_meant) {
   EXPECT_EQ(one.which.labels(0).value(), "north");
   EXPECT_EQ(one.which.older_than_ms(), 7'200'000);
   EXPECT_EQ(read(R"({"verb": "pause", "ids": ["a", "b"]})").ids.size(), 2U);
+  const auto other = read(
+      R"({"verb": "pause", "filter": {"reason": "card_declined", "job": "nightly", "id_prefix": "n", "agent": "bank", "ended_until": "2026-11-24T00:00:00Z"}})");
+  EXPECT_EQ(other.which.fault_code(), "card_declined");
+  EXPECT_EQ(other.which.job(), "nightly");
+  EXPECT_EQ(other.which.id_prefix(), "n");
+  EXPECT_EQ(other.which.agent(), "bank");
+  EXPECT_EQ(other.which.ended_until_unix_ms(), 1'795'478'400'000);
 }
 
 TEST(action_on_many, is_refused_with_the_field_at_fault) {
@@ -39,6 +46,7 @@ TEST(action_on_many, is_refused_with_the_field_at_fault) {
   EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"parked": true}, "ids": ["a"]})"), "/filter: The body has both 'filter' and 'ids'.");
   EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"state": ["lost"]}})"), "/filter/state/0: There is no state 'lost'.");
   EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"stat": ["running"]}})"), "/filter/stat: Unknown field 'stat' of 'filter'");
+  EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"parked": true, "job": ""}})"), "/filter/job: Field 'job' is empty");
   EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": []})"), "/filter: Field 'filter' must be an object, found an array");
   EXPECT_EQ(refusal(R"({"verb": "explode", "filter": {"parked": true}})").substr(0, 34), "/verb: There is no verb 'explode'.");
   EXPECT_EQ(refusal(R"({"verb": "skip", "filter": {"parked": true}})"), "/step: No step is given.");

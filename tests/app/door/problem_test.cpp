@@ -26,6 +26,7 @@ TEST(problems, each_code_is_in_the_table_once) {
   for (const auto& kind : problem_kinds()) {
     EXPECT_TRUE(seen.insert(kind.code).second) << kind.code;
     EXPECT_LE(last, kind.status) << kind.code;
+    EXPECT_FALSE(kind.remedy.empty()) << kind.code;
     last = kind.status;
   }
 }
