@@ -64,7 +64,9 @@ bool is_for_nodes(const Message& what) {
   return field != nullptr && field->has_presence() && what.GetReflection()->HasField(what, field);
 }
 template <class Request>
-void drop_words_of_nodes(Request&) {}
+void drop_words_of_nodes(Request& what) {
+  if constexpr (requires { what.clear_by_node(); }) what.clear_by_node();
+}
 void drop_words_of_nodes(v1::NodeOperateRequest& what) {
   what.clear_hops();
   what.clear_only_ask();

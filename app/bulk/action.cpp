@@ -173,6 +173,7 @@ v1::DeployRequest workflow() {
   v1::DeployRequest out;
   *out.mutable_definition() = std::move(file.definition);
   out.set_source(std::move(file.source));
+  out.set_by_node(true);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/core/reserved.hpp"
 #include "app/json/fields.hpp"
 #include "messages/api.pb.h"
 #include "messages/workflow.pb.h"
@@ -15,8 +16,9 @@ namespace fairlead::app::bulk {
 
 /// The ids of such tasks begin so. Only the API submits them, once somebody who may has confirmed.
 inline constexpr std::string_view id_prefix = "fairlead:operation:";
-inline constexpr const char* workflow_name = "fairlead-operation";
-inline constexpr const char* agent_name = "fairlead.operations";
+static_assert(id_prefix.starts_with(core::reserved_ids));
+inline constexpr const char* workflow_name = core::operations_workflow;
+inline constexpr const char* agent_name = core::operations_agent;
 inline constexpr const char* step_name = "act";
 
 /// Exactly the ids that id_of() makes. A launch of a job whose name begins so is none: its id has an @ behind the name.
@@ -53,7 +55,7 @@ result<std::string> take_confirmation(const std::string& text, std::int64_t now_
 /// The same confirmation is the same operation, however often it is sent.
 std::string id_of(std::string_view input);
 
-/// Of all operations.
+/// Of all operations. The node deploys it on its own account.
 v1::DeployRequest workflow();
 
 }  // namespace fairlead::app::bulk

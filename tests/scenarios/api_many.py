@@ -183,25 +183,26 @@ def ids(to, node):
 
 
 def deployed(to, node):
-    """The workflow of operations is deployed when it is missing, or another one."""
+    """The workflow of operations is the node's own: nobody puts another in its place, deletes it, launches it or has its agent work for another one."""
     path = "/v1/workflows/fairlead-operation"
-    for change in (lambda: to.expect(201, "POST", "/v1/workflows", raw=STUCK.replace(b"stuck", b"fairlead-operation"), headers=YAML),
-                   lambda: to.expect(200, "DELETE", path)):
-        change()
-        ended(to, begin(to, "pause", ["m/1"], dry_run(to, "pause", ["m/1"])["confirm"]))
-        _, said = to.expect(200, "GET", path)
-        expect("Made by Fairlead" in said["source"], f"{said}")
+    for raw in (STUCK.replace(b"stuck", b"fairlead-operation"), STUCK.replace(b"inventory, call: reserve", b"fairlead.operations, call: act")):
+        to.expect(400, "POST", "/v1/workflows", raw=raw, headers=YAML, code="invalid_argument")
+    to.expect(400, "DELETE", path, code="invalid_argument")
+    job = b"schedule: '0 0 1 1 *'\nworkflow: fairlead-operation\n"
+    to.expect(400, "PUT", "/v1/jobs/all", raw=b"job: all\n" + job, headers=YAML, code="invalid_argument")
+    _, said = to.expect(200, "GET", path)
+    expect("Made by Fairlead" in said["source"], f"{said}")
 
 
 def reserved(to, node):
-    """Nobody gets around the confirmation by a task of that kind."""
+    """Nobody gets around the confirmation by a task of that kind, whichever port takes it."""
     body = {"workflow": "fairlead-operation", "input": {"verb": "delete", "filter": {"workflow": "stuck"}, "by": "x", "as_of_unix_ms": 1, "count": 1}}
     to.expect(400, "PUT", "/v1/tasks/fairlead:operation:mine", body, pointer="/id")
     to.expect(400, "POST", "/v1/tasks", body, headers={"Idempotency-Key": "fairlead:operation:mine"}, pointer="/id")
-    to.expect(201, "PUT", "/v1/tasks/mine", body)
-    wait_until(lambda: to.expect(200, "GET", "/v1/tasks/mine")[1]["parked"], 20, "it is refused by the agent")
-    _, said = to.expect(200, "GET", "/v1/tasks/mine")
-    expect(said["steps"][0]["fault"]["code"] == "forbidden", f"{said['steps']}")
+    to.expect(400, "PUT", "/v1/tasks/mine", body, pointer="/workflow")
+    for words in (("stuck", "--id", "fairlead:operation:abd"), ("fairlead-operation", "--id", "mine")):
+        done = harness.fairlead("submit", *words, node=node.address)
+        expect(done.returncode == 2 and "operation" in done.stderr, f"{done.returncode} {done.stdout}{done.stderr}")
 
 
 if __name__ == "__main__":

@@ -151,6 +151,7 @@ void begin_if_as_confirmed(const exchange_ptr& x, const bulk::action& what, cons
 /// Of an operation that has begun already, only its state is said: who has got no answer asks again.
 void confirm(const exchange_ptr& x, const bulk::action& what, std::string input) {
   const auto task = std::make_shared<v1::SubmitRequest>();
+  task->set_by_node(true);
   auto& item = *task->add_items();
   item.set_id(bulk::id_of(input));
   item.set_workflow(bulk::workflow_name);
