@@ -48,9 +48,11 @@ result<action> read_action(std::string_view json, const std::vector<json_field>&
 std::string input_of(const action& one);
 result<action> action_of_input(std::string_view json);
 
-/// `COUNT.MOMENT.SEAL`: what a dry run has found, bound to what it was asked. The seal is a checksum and no secret: whoever may act may act.
+/// `COUNT.MOMENT.MARKS.SEAL`: what a dry run has found, bound to what it was asked. The marks tell which part of another action differs. The seal is a
+/// checksum and no secret: whoever may act may act.
 std::string confirmation_of(const action& one);
-/// Takes count and moment from it, and gives the input that the action has with them. Errors: it is of another action, or over an hour old.
+/// Takes count and moment from it, and gives the input that the action has with them. Errors: it is of another action, and which
+/// part differs, or it is over an hour old.
 result<std::string> take_confirmation(const std::string& text, std::int64_t now_unix_ms, action& one);
 /// The same confirmation is the same operation, however often it is sent.
 std::string id_of(std::string_view input);

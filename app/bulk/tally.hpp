@@ -16,6 +16,9 @@ namespace fairlead::app::bulk {
 /// Of the ids that a checkpoint may have aside.
 inline constexpr std::size_t most_aside_bytes = 16 << 10;
 
+/// The note of an operation that waits for nothing: an empty one would leave the former note in its place.
+inline constexpr const char* working_note = "at work";
+
 class tally {
  public:
   /// Counts the answer about one task.

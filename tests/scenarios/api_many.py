@@ -90,9 +90,16 @@ def refused(to, node):
     expect(sum(one["tasks"] for one in found["by_reason"]) == TASKS and len(found["by_reason"]) <= 3, f"reasons are not gathered: {found['by_reason']}")
     none = dry_run(to, "retry", {"workflow": "nothing"})
     expect(none["count"] == 0 and none["confirm"] is None, f"{none}")
+    expect(set(found["sample"][0]) == {"id", "state", "parked", "reason"} and found["refused"] == [] and found["unknown"] == [], f"{found}")
+    for verb, reason in (("resume", "the task is parked, not paused"), ("delete", "the task has not ended")):
+        none = dry_run(to, verb, PARKED)
+        expect(none["count"] == 0 and none["refused"] == [{"reason": reason, "tasks": TASKS}] and none["confirm"] is None, f"{none}")
     # Confirmed was something else.
-    for body in ({"verb": "undo", "filter": PARKED}, {"verb": "retry", "filter": {"parked": True}}, {"verb": "retry", "filter": PARKED, "rate": 7}):
-        to.expect(400, "POST", ACT, {**body, "confirm": found["confirm"]}, pointer="/confirm")
+    for body, differs in (({"verb": "undo", "filter": PARKED}, "another verb"), ({"verb": "retry", "filter": {"parked": True}}, "another filter"),
+                          ({"verb": "retry", "filter": PARKED, "rate": 7}, "another rate"), ({"verb": "retry", "ids": ["m/1"]}, "other ids"),
+                          ({"verb": "retry", "filter": PARKED, "reason": "x"}, "another reason")):
+        _, said = to.expect(400, "POST", ACT, {**body, "confirm": found["confirm"]}, pointer="/confirm")
+        expect(f"it was given for {differs}" in said["detail"], f"{said['detail']}")
     to.expect(404, "GET", "/v1/operations/none", code="not_found")
     to.expect(404, "POST", "/v1/operations/none/actions", {"verb": "stop"}, code="not_found")
     _, said = to.expect(200, "GET", "/v1/operations")
@@ -150,6 +157,7 @@ def stopped(to, node):
     expect(held["state"] == "paused" and held["left"] > 0, f"{held}")
     to.expect(200, "POST", path, {"verb": "resume"})
     wait_until(lambda: operation(to, one)["done"] > held["done"], 30, "it goes on", every=0.1)
+    expect(operation(to, one)["note"] is None, "it is not paused any more, and says so")
     to.expect(200, "POST", path, {"verb": "stop", "reason": "enough"})
     end = ended(to, one, "stopped")
     expect(held["done"] < end["done"] < TASKS and end["left"] == end["count"] - end["done"], f"{end}")
@@ -173,8 +181,10 @@ def ids(to, node):
     """What does not fit a task is refused for that task alone."""
     chosen = ["g/0", "g/1", "nobody", "g/2"]
     found = dry_run(to, "terminate", chosen)
-    expect(found["count"] == 3 and found["sample"] == ["g/0", "g/1", "g/2"], f"{found}")
+    expect(found["count"] == 3 and [one["id"] for one in found["sample"]] == ["g/0", "g/1", "g/2"] and found["unknown"] == ["nobody"], f"{found}")
     to.expect(200, "POST", "/v1/tasks/g%2F1/actions", {"verb": "terminate"})
+    less = dry_run(to, "terminate", chosen)
+    expect(less["count"] == 2 and less["refused"] == [{"reason": "the task is failed already", "tasks": 1}], f"{less}")
     end = ended(to, begin(to, "terminate", chosen, found["confirm"]))
     expect(end["ids"] is True and end["filter"] is None and (end["done"], end["refused"]) == (2, 2), f"{end}")
     expect({one["code"] for one in end["refusals"]} == {"not_found", "wrong_state"}, f"{end['refusals']}")
