@@ -11,7 +11,7 @@ import time
 import harness
 import openapi
 from api import api
-from api_operators import YAML, shown
+from api_operators import YAML, shown, stream
 from harness import expect, wait_until
 from place import place
 
@@ -124,7 +124,7 @@ def confirmed(to, node):
     found, _ = to.expect(200, "GET", f"/v1/operations/{one['id']}")
     to.expect(304, "GET", f"/v1/operations/{one['id']}", headers={"If-None-Match": found["ETag"]})
     _, said = to.expect(200, "GET", "/v1/operations")
-    expect([item["id"] for item in said["items"]] == [one["id"]] and said["items"][0]["state"] == "done", f"{said}")
+    expect(said["items"] == [end] and said["next"] is None, f"{said}")
 
 
 def killed(to, node):
@@ -149,6 +149,7 @@ def stopped(to, node):
     path = f"/v1/operations/{one['id']}/actions"
     to.expect(400, "POST", path, {"verb": "undo"}, pointer="/verb")
     to.expect(412, "POST", path, {"verb": "pause"}, headers={"If-Match": '"1-0"'}, code="changed")
+    told = stream(to.port, f"/v1/operations/{one['id']}/events")
     wait_until(lambda: operation(to, one)["done"] >= 10, 30, "the operation has begun", every=0.1)
     to.expect(200, "POST", path, {"verb": "pause"}, headers={"Idempotency-Key": "p-1"})
     to.expect(422, "POST", path, {"verb": "stop"}, headers={"Idempotency-Key": "p-1"}, code="key_reused")
@@ -165,6 +166,23 @@ def stopped(to, node):
     paused = sum(task["paused"] for task in said["items"])
     expect(paused == end["done"], f"{paused} tasks are paused, and {end['done']} were counted")
     to.expect(409, "POST", path, {"verb": "pause"}, code="wrong_state")
+    followed(to, one, told, end)
+
+
+def followed(to, one, told, end):
+    """The stream had the operation as it changed, and ends with it."""
+    wait_until(told.is_over, 10, "the stream ends with the operation")
+    expect(told.events[-1]["event"] == "end" and told.events[-1]["data"] == end, f"{told.events[-1]}")
+    states = [event["data"]["state"] for event in told.events if event["event"] == "progress"]
+    expect({"running", "paused"} <= set(states), f"{states}")
+    done = [event["data"]["done"] for event in told.events if event["event"] == "progress"]
+    expect(done == sorted(done) and len(set(done)) > 1, f"{done}")
+    expect({event["data"]["event"] for event in told.events if "id" in event} >= {"task_submitted", "operator_pause", "operator_resume"}, f"{told.events}")
+    path = f"/v1/operations/{one['id']}/events"
+    over = stream(to.port, path, {"Last-Event-ID": str(told.numbers()[-1])})
+    expect(over.answer.status == 204, f"a client that has everything got {over.answer.status}")
+    expect(stream(to.port, "/v1/operations/none/events").answer.status == 404, "events of an operation that does not exist")
+    to.expect(400, "GET", path + "?after=x", pointer="after")
 
 
 def grown(to, node):

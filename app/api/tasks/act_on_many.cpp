@@ -11,6 +11,7 @@
 #include "app/api/api.hpp"
 #include "app/api/tasks/operations.hpp"
 #include "app/bulk/action.hpp"
+#include "app/bulk/operation.hpp"
 #include "app/json/node/task_action.hpp"
 #include "app/json/task.hpp"
 #include "store/content_hash.hpp"
@@ -123,7 +124,7 @@ void say_operation(const exchange_ptr& x, const std::string& id, unsigned status
   v1::TaskShowRequest request;
   request.set_id(id);
   x->ask<v1::TaskShowRequest>(request, [x, id, status](const v1::TaskShowReply& reply) {
-    x->say(status, operation_json(reply.task()), {{"Location", operation_path(id)}});
+    x->say(status, bulk::operation_json(reply.task()), {{"Location", operation_path(id)}});
   });
 }
 

@@ -1,62 +1,62 @@
 #include "app/api/tasks/operations.hpp"
 
+#include <memory>
 #include <utility>
 
-#include "actors/core/text/text.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
 #include "app/bulk/action.hpp"
-#include "app/bulk/tally.hpp"
+#include "app/bulk/operation.hpp"
 
 namespace fairlead::app::api {
 
 namespace {
 
-std::string id_of_part(const exchange& x) { return std::string{bulk::id_prefix} + x.part(0); }
-std::string part_of(const std::string& task_id) { return task_id.substr(std::min(bulk::id_prefix.size(), task_id.size())); }
+/// Each row is one more question to the node.
+constexpr std::uint32_t default_rows = 20;
 
-const char* state_of(v1::TaskState state, bool parked, bool paused) {
-  switch (state) {
-    case v1::TASK_STATE_PENDING: return "waiting";
-    case v1::TASK_STATE_COMPLETED: return "done";
-    case v1::TASK_STATE_UNDOING: return "stopping";
-    case v1::TASK_STATE_UNDONE: return "stopped";
-    case v1::TASK_STATE_FAILED: return "failed";
-    default: return parked ? "parked" : paused ? "paused" : "running";
-  }
+std::string task_of_part(const exchange& x) { return bulk::task_of_operation(x.part(0)); }
+
+/// The list of tasks has no inputs and no progress, so the tasks of a page are asked for one by one.
+struct page_of_operations {
+  page_asked page;
+  v1::TaskListReply list;
+  int next = 0;
+  json_writer out{};
+};
+
+void add_missing(v1::TaskListReply& to, const error& why) {
+  for (const auto& known : to.missing())
+    if (known.sentence() == why.sentence) return;
+  *to.add_missing() = why.to_proto();
 }
 
-const v1::StepRecord* act_of(const v1::TaskRecord& task) { return task.steps().empty() ? nullptr : &task.steps(0); }
+void write_rows(const exchange_ptr& x, const std::shared_ptr<page_of_operations>& rows) {
+  auto& list = rows->list;
+  while (rows->next < list.items_size() && !bulk::is_operation(list.items(rows->next).id())) ++rows->next;
+  if (rows->next == list.items_size()) {
+    rows->page.write_next(rows->out.end_array(), list.cursor());
+    return x->say(200, rows->out.key("missing").raw(missing_json(list.missing())).end_object().text());
+  }
+  v1::TaskShowRequest request;
+  request.set_id(list.items(rows->next++).id());
+  x->ask_any<v1::TaskShowRequest>(request, {}, [x, rows](const result<v1::TaskShowReply>& reply) {
+    if (reply)
+      rows->out.raw(bulk::operation_json(reply->task()));
+    else if (reply.failure().code != v1::ERROR_CODE_NOT_FOUND)
+      add_missing(rows->list, reply.failure());
+    write_rows(x, rows);
+  });
+}
 
 }  // namespace
 
-std::string operation_path(const std::string& task_id) { return "/v1/operations/" + door::encode_percent(part_of(task_id)); }
+std::string operation_path(const std::string& task_id) {
+  return "/v1/operations/" + door::encode_percent(bulk::operation_of_task(task_id));
+}
 
-std::string operation_json(const v1::TaskRecord& task) {
-  const auto what = bulk::action_of_input(task.input().json());
-  const auto* const step = act_of(task);
-  const auto has_output = step != nullptr && step->has_output();
-  const auto at =
-      step == nullptr ? bulk::tally{} : bulk::tally::of(has_output ? step->output().json() : step->progress().checkpoint().json());
-  json_writer out;
-  out.begin_object().key("id").string(part_of(task.id())).key("task").string(task.id());
-  out.key("state").string(at.stopped && task.state() == v1::TASK_STATE_COMPLETED ? "stopped"
-                                                                                 : state_of(task.state(), task.parked(), task.paused()));
-  out.key("reason_of_state").text_or_null(task.parked() ? task.parked_reason() : "");
-  out.key("verb")
-      .text_or_null(what ? core::verb_word(v1::OperatorVerb_Name(what->what.verb())) : "")
-      .key("step")
-      .text_or_null(what ? what->what.step() : "");
-  out.key("filter").raw(what ? what->filter : "").key("ids").boolean(what && !what->ids.empty());
-  out.key("by").text_or_null(what ? what->what.who() : "").key("reason").text_or_null(what ? what->what.reason() : "");
-  out.key("rate").number(what ? what->rate : 0);
-  out.key("count").number(what ? what->count : 0);
-  at.write(out);
-  const auto has_ended_whole = task.state() == v1::TASK_STATE_COMPLETED && !at.stopped;
-  const auto left = what && what->count > at.answered() && !has_ended_whole ? what->count - at.answered() : 0;
-  out.key("left").number(left).key("note").text_or_null(step != nullptr && !has_output ? step->progress().note() : "");
-  out.key("created_at").moment(task.created_at_unix_ms()).key("ended_at").moment(task.finished_at_unix_ms());
-  return out.end_object().text();
+error unknown_operation(const std::string& id) {
+  return {v1::ERROR_CODE_NOT_FOUND, "There is no operation " + id + ".", "GET /v1/operations lists them."};
 }
 
 void list_operations(exchange_ptr x) {
@@ -64,31 +64,24 @@ void list_operations(exchange_ptr x) {
   if (x->refuse_rest()) return;
   v1::TaskListRequest request;
   request.set_partial(true);
-  request.set_page_size(page.size);
+  request.set_page_size(page.size == 0 ? default_rows : page.size);
   request.set_cursor(page.cursor);
   request.set_workflow(bulk::workflow_name);
-  x->ask<v1::TaskListRequest>(request, [x, page](const v1::TaskListReply& reply) {
-    json_writer out;
-    out.begin_object().key("items").begin_array();
-    for (const auto& task : reply.items()) {
-      if (!bulk::is_operation(task.id())) continue;
-      out.begin_object().key("id").string(part_of(task.id())).key("task").string(task.id());
-      out.key("state").string(state_of(task.state(), task.parked(), task.paused())).key("by").text_or_null(task.submitted_by());
-      out.key("created_at").moment(task.created_at_unix_ms()).key("ended_at").moment(task.finished_at_unix_ms()).end_object();
-    }
-    page.write_next(out.end_array(), reply.cursor());
-    x->say(200, out.key("missing").raw(missing_json(reply.missing())).end_object().text());
+  x->ask<v1::TaskListRequest>(request, [x, page](v1::TaskListReply& reply) {
+    const auto rows = std::make_shared<page_of_operations>(page_of_operations{page, std::move(reply)});
+    rows->out.begin_object().key("items").begin_array();
+    write_rows(x, rows);
   });
 }
 
 void show_operation(exchange_ptr x) {
   if (x->refuse_rest()) return;
   v1::TaskShowRequest request;
-  request.set_id(id_of_part(*x));
+  request.set_id(task_of_part(*x));
   x->ask_any<v1::TaskShowRequest>(request, {}, [x](const result<v1::TaskShowReply>& reply) {
-    if (reply) return x->say_resource(reply->task().history_size(), operation_json(reply->task()));
+    if (reply) return x->say_resource(reply->task().history_size(), bulk::operation_json(reply->task()));
     if (reply.failure().code != v1::ERROR_CODE_NOT_FOUND) return x->refuse(reply.failure());
-    x->refuse(error{v1::ERROR_CODE_NOT_FOUND, "There is no operation " + x->part(0) + ".", "GET /v1/operations lists them."});
+    x->refuse(unknown_operation(x->part(0)));
   });
 }
 
@@ -97,27 +90,22 @@ void act_on_operation(exchange_ptr x) {
   std::string verb, reason;
   if (!x->read_body({{"verb", text_into(verb), true}, {"reason", text_into(reason)}})) return;
   x->note_action(verb, reason);
-  const std::pair<const char*, v1::OperatorVerb> verbs[] = {{"stop", v1::OPERATOR_VERB_CANCEL},
-                                                            {"pause", v1::OPERATOR_VERB_PAUSE},
-                                                            {"resume", v1::OPERATOR_VERB_RESUME},
-                                                            {"retry", v1::OPERATOR_VERB_RETRY}};
-  const auto* const found = std::find_if(std::begin(verbs), std::end(verbs), [&](const auto& one) { return verb == one.first; });
-  if (found == std::end(verbs))
-    return x->refuse_at("/verb", invalid("There is no verb '" + verb + "'.", "Verbs are stop, pause, resume, retry."));
+  const auto* const found = bulk::find_operation_verb(verb);
+  if (found == nullptr) return x->refuse_at("/verb", invalid("There is no verb '" + verb + "'.", "Verbs are stop, pause, resume, retry."));
   v1::OperateRequest request;
   auto& action = *request.mutable_action();
-  action.set_verb(found->second);
+  action.set_verb(found->verb);
   action.set_reason(reason);
   action.set_who(x->who());
   action.set_if_sequence(x->wanted_revision());
   action.set_token(x->key().value_or(""));
   if (x->is_over()) return;
-  request.add_ids(id_of_part(*x));
+  request.add_ids(task_of_part(*x));
   x->ask<v1::OperateRequest>(std::move(request), [x](const v1::OperateReply& reply) {
     if (x->only_result(reply) == nullptr) return;
     v1::TaskShowRequest show;
-    show.set_id(id_of_part(*x));
-    x->ask<v1::TaskShowRequest>(show, [x](const v1::TaskShowReply& task) { x->say(200, operation_json(task.task())); });
+    show.set_id(task_of_part(*x));
+    x->ask<v1::TaskShowRequest>(show, [x](const v1::TaskShowReply& task) { x->say(200, bulk::operation_json(task.task())); });
   });
 }
 
