@@ -83,6 +83,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_submit_command(app, context);
   add_replies_command(app, context);
   add_task_commands(app, context);
+  add_operation_commands(app, context);
   add_workflow_commands(app, context);
   add_job_commands(app, context);
   add_agent_commands(app, context);

@@ -10,10 +10,20 @@ namespace fairlead {
 
 namespace {
 
+/// Only the process of this node speaks for the node: what others say of that is dropped.
+template <class Request>
+Request& heard_from(const caf::strong_actor_ptr& asker, const caf::node_id& here, Request& what) {
+  if constexpr (requires { what.clear_by_node(); })
+    if (!asker || asker->node() != here) what.clear_by_node();
+  return what;
+}
+
 /// One handler for each request of the table, plus the others.
 template <class... Rows, class... More>
-gateway_actor::behavior_type behavior_of(request_table<Rows...>, const std::shared_ptr<gateway_shell>& shell, More... more) {
-  return {[shell](typename Rows::request& what) { return shell->take(what); }..., std::move(more)...};
+gateway_actor::behavior_type behavior_of(request_table<Rows...>, supervised_pointer<gateway_actor> self,
+                                         const std::shared_ptr<gateway_shell>& shell, More... more) {
+  return {[self, shell](typename Rows::request& what) { return shell->take(heard_from(self->current_sender(), self->node(), what)); }...,
+          std::move(more)...};
 }
 
 }  // namespace
@@ -22,7 +32,7 @@ gateway_actor::behavior_type run_gateway(supervised_pointer<gateway_actor> self,
   end_on_bug(self, "gateway");
   const auto shell = std::make_shared<gateway_shell>(self, std::move(setup));
   return behavior_of(
-      client_requests{}, shell, [shell](v1::Hello& what, const caf::strong_actor_ptr& who) { return shell->hello(what, who); },
+      client_requests{}, self, shell, [shell](v1::Hello& what, const caf::strong_actor_ptr& who) { return shell->hello(what, who); },
       [shell](v1::ReplicaHello& what, const caf::strong_actor_ptr& who) { return shell->meet_replica(what, who); },
       [shell](v1::RegisterAgent& what, const caf::strong_actor_ptr& who) { return shell->register_agent(what, who); },
       [shell](const v1::FinishedNotice& notice) { shell->relay(notice); },

@@ -47,6 +47,7 @@ const std::vector<route>& routes() {
       {"POST", "/v1/tasks/{id}/actions", &act_on_task, needs<v1::OperateRequest>},
       {"GET", "/v1/operations", &list_operations, needs<v1::TaskListRequest>},
       {"GET", "/v1/operations/{id}", &show_operation, needs<v1::TaskShowRequest>},
+      {"GET", "/v1/operations/{id}/events", &show_operation_events, needs<v1::WatchRequest>},
       {"POST", "/v1/operations/{id}/actions", &act_on_operation, needs<v1::OperateRequest>},
       {"POST", "/v1/clients/{client}/replies:take", &take_replies, needs<v1::RepliesRequest>},
       {"GET", "/v1/workflows", &list_workflows, needs<v1::WorkflowListRequest>},

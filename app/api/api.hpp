@@ -58,6 +58,7 @@ void act_on_tasks(exchange_ptr x);
 
 void list_operations(exchange_ptr x);
 void show_operation(exchange_ptr x);
+void show_operation_events(exchange_ptr x);
 void act_on_operation(exchange_ptr x);
 void take_replies(exchange_ptr x);
 

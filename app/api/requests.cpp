@@ -12,6 +12,8 @@
 #include "app/access/audit_list.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
+#include "app/bulk/action.hpp"
+#include "app/bulk/operation.hpp"
 #include "app/door/guards.hpp"
 
 namespace fairlead::app::api {
@@ -64,7 +66,9 @@ bool is_for_nodes(const Message& what) {
   return field != nullptr && field->has_presence() && what.GetReflection()->HasField(what, field);
 }
 template <class Request>
-void drop_words_of_nodes(Request&) {}
+void drop_words_of_nodes(Request& what) {
+  if constexpr (requires { what.clear_by_node(); }) what.clear_by_node();
+}
 void drop_words_of_nodes(v1::NodeOperateRequest& what) {
   what.clear_hops();
   what.clear_only_ask();
@@ -89,7 +93,12 @@ template <class Reply>
 void hide(const principal&, Reply&) {}
 void hide(const principal& from, v1::TaskShowReply& reply) {
   if (from.sees_payloads() || !reply.has_task()) return;
-  hide_payloads(*reply.mutable_task());
+  auto& task = *reply.mutable_task();
+  // What the path of an operation shows, this one shows too.
+  if (bulk::is_operation(task.id()) && task.workflow() == bulk::workflow_name)
+    bulk::hide_payloads(task);
+  else
+    hide_payloads(task);
   // Of an input that is easy to guess the hash tells what it is.
   reply.mutable_task()->clear_content_hash();
   reply.mutable_task()->clear_actions();

@@ -81,6 +81,38 @@ status read_filter(std::string_view json, v1::TaskListRequest& out, std::string&
 
 std::string seal_of(std::string_view input) { return store::to_hex(store::content_hash(input).substr(0, 12)); }
 
+/// What a confirmation is bound to, part by part, in the words of a refusal.
+struct bound_part {
+  const char* another;
+  std::string text;
+};
+std::vector<bound_part> bound_parts_of(const action& one) {
+  auto what = one.what;
+  what.clear_reason();
+  what.clear_who();
+  auto tasks = one.filter;
+  for (const auto& id : one.ids) tasks += id + "\n";
+  return {{"another verb, step, output or now", what.SerializeAsString()},
+          {one.ids.empty() ? "another filter" : "other ids", std::move(tasks)},
+          {"another reason", one.what.reason()},
+          {"another rate", std::to_string(one.rate)},
+          {"another client", one.what.who()}};
+}
+
+constexpr std::size_t mark_size = 4;
+std::string mark_of(const bound_part& one) { return store::to_hex(store::content_hash(one.text).substr(0, mark_size / 2)); }
+
+/// `given for another rate`; empty: the marks are those of the action.
+std::string difference(std::string_view marks, const action& one) {
+  const auto parts = bound_parts_of(one);
+  std::string out;
+  if (marks.size() != parts.size() * mark_size) return out;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (marks.substr(i * mark_size, mark_size) != mark_of(parts[i]))
+      out += (out.empty() ? "given for " : " and ") + std::string{parts[i].another};
+  return out;
+}
+
 /// The number in front of the next dot, which is taken away, too.
 template <class Number>
 bool take_part(std::string_view& text, Number& out) {
@@ -158,16 +190,22 @@ result<action> action_of_input(std::string_view json) {
 }
 
 std::string confirmation_of(const action& one) {
-  return std::to_string(one.count) + "." + std::to_string(one.as_of_unix_ms) + "." + seal_of(input_of(one));
+  std::string marks;
+  for (const auto& part : bound_parts_of(one)) marks += mark_of(part);
+  return std::to_string(one.count) + "." + std::to_string(one.as_of_unix_ms) + "." + marks + "." + seal_of(input_of(one));
 }
 
 result<std::string> take_confirmation(const std::string& text, std::int64_t now_unix_ms, action& one) {
   std::string_view left = text;
-  const auto wrong =
-      invalid("The confirmation is not one of this action.", "Ask for a dry run of exactly this action, and send its `confirm`.");
-  if (!take_part(left, one.count) || !take_part(left, one.as_of_unix_ms)) return wrong;
+  const auto wrong = [](const std::string& why) {
+    return invalid("The confirmation is not one of this action" + (why.empty() ? "." : ": it was " + why + "."),
+                   "Ask for a dry run of exactly this action, and send its `confirm`.");
+  };
+  if (!take_part(left, one.count) || !take_part(left, one.as_of_unix_ms)) return wrong("");
+  const auto dot = left.find('.');
+  if (dot == std::string_view::npos) return wrong("");
   auto input = input_of(one);
-  if (left != seal_of(input)) return wrong;
+  if (left.substr(dot + 1) != seal_of(input)) return wrong(difference(left.substr(0, dot), one));
   if (one.as_of_unix_ms <= now_unix_ms && now_unix_ms - one.as_of_unix_ms <= confirmation_ms) return input;
   return invalid("The confirmation is older than an hour.", "Ask for another dry run, and look at what it finds.");
 }
@@ -179,6 +217,7 @@ v1::DeployRequest workflow() {
   v1::DeployRequest out;
   *out.mutable_definition() = std::move(file.definition);
   out.set_source(std::move(file.source));
+  out.set_by_node(true);
   return out;
 }
 

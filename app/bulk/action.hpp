@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/core/reserved.hpp"
 #include "app/json/fields.hpp"
 #include "messages/api.pb.h"
 #include "messages/workflow.pb.h"
@@ -15,8 +16,9 @@ namespace fairlead::app::bulk {
 
 /// The ids of such tasks begin so. Only the API submits them, once somebody who may has confirmed.
 inline constexpr std::string_view id_prefix = "fairlead:operation:";
-inline constexpr const char* workflow_name = "fairlead-operation";
-inline constexpr const char* agent_name = "fairlead.operations";
+static_assert(id_prefix.starts_with(core::reserved_ids));
+inline constexpr const char* workflow_name = core::operations_workflow;
+inline constexpr const char* agent_name = core::operations_agent;
 inline constexpr const char* step_name = "act";
 
 /// Exactly the ids that id_of() makes. A launch of a job whose name begins so is none: its id has an @ behind the name.
@@ -46,14 +48,16 @@ result<action> read_action(std::string_view json, const std::vector<json_field>&
 std::string input_of(const action& one);
 result<action> action_of_input(std::string_view json);
 
-/// `COUNT.MOMENT.SEAL`: what a dry run has found, bound to what it was asked. The seal is a checksum and no secret: whoever may act may act.
+/// `COUNT.MOMENT.MARKS.SEAL`: what a dry run has found, bound to what it was asked. The marks tell which part of another action differs. The seal is a
+/// checksum and no secret: whoever may act may act.
 std::string confirmation_of(const action& one);
-/// Takes count and moment from it, and gives the input that the action has with them. Errors: it is of another action, or over an hour old.
+/// Takes count and moment from it, and gives the input that the action has with them. Errors: it is of another action, and which
+/// part differs, or it is over an hour old.
 result<std::string> take_confirmation(const std::string& text, std::int64_t now_unix_ms, action& one);
 /// The same confirmation is the same operation, however often it is sent.
 std::string id_of(std::string_view input);
 
-/// Of all operations.
+/// Of all operations. The node deploys it on its own account.
 v1::DeployRequest workflow();
 
 }  // namespace fairlead::app::bulk

@@ -46,7 +46,7 @@ class run {
         what_(std::move(what)),
         at_(tally::of(context.checkpoint)),
         token_("op:" + std::string{context.task_id.substr(id_prefix.size())}),
-        may_be_done_(what_.what.verb() == v1::OPERATOR_VERB_RESUME && context.attempt > 1) {}
+        may_be_done_(what_.what.verb() != v1::OPERATOR_VERB_DELETE && context.attempt > 1) {}
 
   agents::attempt_result to_the_end() {
     while (!at_.over || !left_.empty() || !at_.aside.empty()) {
@@ -136,7 +136,7 @@ class run {
     pause_ = {};
     for (const auto& task : reply->items()) {
       if (is_operation(task.id()) || has_ended_since(task)) continue;
-      if (concerns(what_.what.verb(), task))
+      if (misfit_of(what_.what.verb(), task.state(), task.parked(), task.paused()).empty())
         left_.push_back(task.id());
       else if (may_be_done_)
         doubtful_.insert(task.id());
@@ -224,11 +224,12 @@ class run {
   void tell(const std::string& note) {
     note_ = note;
     const auto percent = what_.count == 0 ? 0 : std::min<std::uint64_t>(100, at_.answered() * 100 / what_.count);
+    const auto said = note.empty() ? std::string{working_note} : note;
     // Of a page in progress the checkpoint is that of its beginning, and so are the counts.
     const auto checkpoint = left_.empty() ? at_.text() : std::string{};
     // One that is too large is left out: the heartbeat keeps the lease all the same.
-    if (!context_.heartbeat(static_cast<std::uint32_t>(percent), note, checkpoint) && !checkpoint.empty())
-      context_.heartbeat(static_cast<std::uint32_t>(percent), note);
+    if (!context_.heartbeat(static_cast<std::uint32_t>(percent), said, checkpoint) && !checkpoint.empty())
+      context_.heartbeat(static_cast<std::uint32_t>(percent), said);
   }
 
   void pause(const error& why) {
@@ -249,8 +250,8 @@ class run {
   const std::string token_;
   tally page_;                     // only where the next page begins
   std::vector<std::string> left_;  // of the page in progress
-  // What was resumed since the checkpoint, before the death of a node, is no longer on the list of paused tasks: what is not paused is asked for
-  // again, until a page has none that the operation had done already.
+  // What was done since the checkpoint, before the death of a node, is in another state, which the action does not fit any more: such tasks are asked
+  // for again, until a page has none that the operation had done already.
   bool may_be_done_;
   std::set<std::string> doubtful_;  // of the page in progress
   bool at_end_ = false;             // the page in progress is the last one

@@ -16,10 +16,15 @@ namespace fairlead::app::bulk {
 /// Of the ids that a checkpoint may have aside.
 inline constexpr std::size_t most_aside_bytes = 16 << 10;
 
+/// The note of an operation that waits for nothing: an empty one would leave the former note in its place.
+inline constexpr const char* working_note = "at work";
+
 class tally {
  public:
   /// Counts the answer about one task.
   void add(const v1::OperateResult& answer);
+  std::uint64_t done() const { return done_; }
+  std::uint64_t refused() const { return refused_; }
   std::uint64_t answered() const { return done_ + refused_; }
 
   std::string cursor;              // of the page that is next; empty: the first
@@ -35,13 +40,16 @@ class tally {
   /// Members of an object: `done`, `refused`, `refusals`.
   void write(json_writer& out) const;
 
- private:
   struct group {
     std::uint64_t tasks = 0;
     std::string example, code, sentence, remedy;  // of the first task
   };
+  /// Refusals by code and sentence without the id.
+  const std::map<std::string, group>& groups() const { return groups_; }
+
+ private:
   std::uint64_t done_ = 0, refused_ = 0;
-  std::map<std::string, group> groups_;  // by code and sentence without the id
+  std::map<std::string, group> groups_;
 };
 
 }  // namespace fairlead::app::bulk

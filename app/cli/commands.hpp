@@ -30,5 +30,6 @@ void add_member_commands(CLI::App& group, cli_context& context);  // app/cli/nod
 void add_restore_command(CLI::App& app, cli_context& context);    // app/cli/node/restore.cpp
 
 void add_certificate_commands(CLI::App& app, cli_context& context);  // app/cli/certificate/certificate.cpp
+void add_operation_commands(CLI::App& app, cli_context& context);    // app/cli/task/operation.cpp
 
 }  // namespace fairlead::app

@@ -1,5 +1,6 @@
 #include <iterator>
 
+#include "actors/core/reserved.hpp"
 #include "app/config/parts.hpp"
 
 namespace fairlead::app {
@@ -36,6 +37,7 @@ std::string_view kind_of(const agent_section& agent) { return kinds[agent.index(
 void read_agents(const yaml_node& node, node_config& out) {
   for (const auto& [name, agent] : node.entries()) {
     if (!core::valid_agent_name(name)) agent.complain("expected a name: a letter, then letters, digits, _, . and -; at most 64 in all");
+    if (name == core::operations_agent) agent.complain("this is the name of an agent that each node has already", "give it another name");
     yaml_section section{agent};
     if (!agent.is_map()) continue;
     const auto kind = section.require("kind", "http, native or exec");

@@ -24,10 +24,10 @@ const CLI::App* child(const CLI::App& of, const std::string& name) {
 
 /// Commands that only read, so that a watch may repeat them.
 const std::set<std::string>& watchable() {
-  static const std::set<std::string> out{"nodes",      "tree",           "actors",      "shards",     "agents",        "counters",
-                                         "status",     "cluster status", "steps",       "history",    "task list",     "task show",
-                                         "alert list", "alert show",     "agent list",  "agent show", "workflow list", "workflow show",
-                                         "job list",   "job show",       "job history", "job next"};
+  static const std::set<std::string> out{"nodes",          "tree",           "actors",     "shards",     "agents",      "counters",
+                                         "status",         "cluster status", "steps",      "history",    "task list",   "task show",
+                                         "operation list", "operation show", "alert list", "alert show", "agent list",  "agent show",
+                                         "workflow list",  "workflow show",  "job list",   "job show",   "job history", "job next"};
   return out;
 }
 
@@ -101,6 +101,7 @@ console_parser::console_parser(cli_context& context, console_memory& memory)
   add_status_command(app_, context);
   add_cluster_commands(app_, context);
   add_task_commands(app_, context);
+  add_operation_commands(app_, context);
   add_alert_commands(app_, context);
   add_brake_commands(app_, context);
   add_audit_command(app_, context);
@@ -214,7 +215,8 @@ std::string console_parser::overview() const {
   end_section("Act");
   for (const auto* name : {"watch", "help", "quit"}) add(name);
   end_section("The console");
-  for (const auto* name : {"task", "alert", "audit", "agent", "workflow", "job", "submit", "replies", "config", "store"}) add(name);
+  for (const auto* name : {"task", "operation", "alert", "audit", "agent", "workflow", "job", "submit", "replies", "config", "store"})
+    add(name);
   end_section("Same as on the command line");
   return out + "\n'help COMMAND' shows the help of a command. Separate commands with ; and quote words as in a shell.\n";
 }

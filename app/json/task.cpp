@@ -137,6 +137,13 @@ std::string submit_json(const v1::SubmitResult& taken, const v1::TaskEnd* end) {
   return out.end_object().text();
 }
 
+std::string state_json(const v1::TaskEnd& task) {
+  json_writer out;
+  out.begin_object().key("id").string(task.id()).key("state");
+  task.state() == v1::TASK_STATE_UNSPECIFIED ? out.null() : out.string(core::state_word(task.state()));
+  return out.key("parked").boolean(task.parked()).key("reason").string(task.reason()).end_object().text();
+}
+
 std::string task_summary_json(const v1::TaskSummary& task) {
   json_writer out;
   write_head(out, task, task.reason());

@@ -13,6 +13,8 @@ namespace fairlead::app {
 /// A task that was submitted; `end`: it was waited for.
 std::string submit_json(const v1::SubmitResult& taken, const v1::TaskEnd* end = nullptr);
 
+/// Only the state. null as the state: there is no such task.
+std::string state_json(const v1::TaskEnd& task);
 std::string task_summary_json(const v1::TaskSummary& task);
 /// `agents`: the registered agents, to explain why steps wait.
 std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& agents = {});

@@ -260,6 +260,32 @@ def messages(here):
     expect(here.desks["viewer"].json("task", "show", "m-2")["submitted_by"] == "both-1", "who has submitted it")
 
 
+def operations(here):
+    """They are shown to whoever may look, also without the right to payloads, and controlled by whoever may act. Nobody submits one."""
+    operator, viewer = here.desks["operator"], here.desks["viewer"]
+    here.desks["admin"].json("submit", "stay", "--id", "o-1", "--delay", "1h")
+    what = {"verb": "cancel", "ids": ["o-1"], "reason": "no more"}
+    _, found = here.ask("POST", "/v1/tasks:act", "operator", json.dumps({**what, "dry_run": True}).encode(), "application/json")
+    status, begun = here.ask("POST", "/v1/tasks:act", "operator", json.dumps({**what, "confirm": found["confirm"]}).encode(), "application/json")
+    expect(status == 202, f"{status} {begun}")
+    wait_until(lambda: operator.json("operation", "show", begun["id"])["state"] == "done", 20, "the operation is done")
+    _, said = here.ask("GET", f"/v1/operations/{begun['id']}", "viewer")
+    expect((said["verb"], said["by"], said["reason"], said["count"], said["done"]) == ("cancel", "operator-1", "no more", 1, 1), f"{said}")
+    for one in (viewer, operator):
+        expect(one.json("operation", "show", begun["task"]) == said, f"{said}")
+        expect(one.json("operation", "list")["operations"] == [said], f"{said}")
+    expect(viewer.run("operation", "list", "--quiet").stdout == begun["id"] + "\n", "its id")
+    viewer.refused(3, "not_found", "There is no operation none", "operation", "show", "none")
+    viewer.refused(1, "forbidden", "the right act is missing", "operation", "stop", begun["id"])
+    operator.refused(3, "not_found", "There is no operation none", "operation", "stop", "none")
+    operator.refused(1, "wrong_state", "already", "operation", "pause", begun["id"])
+    here.desks["both"].refused(2, "invalid_argument", "the node's own operations", "submit", "stay", "--id", "fairlead:operation:abd")
+    # The word of a node, which no client has.
+    forged = field(1, field(1, "o-2") + field(2, "fairlead-operation")) + field(3, 1)
+    _, said = here.ask("POST", "/v1/requests/SubmitRequest", "both", forged)
+    expect(b"submitted by the node alone" in said, f"{said}")
+
+
 def audit(here):
     """Who did what to which task, and what was refused."""
     _, said = here.ask("GET", "/v1/audit?page_size=1000", "admin")
@@ -283,7 +309,7 @@ def audit(here):
 def run():
     with harness.sandbox("api_cli") as box:
         here = world(box)
-        for part in (commands, operators, roles, tokens, unix, messages, audit):
+        for part in (commands, operators, roles, tokens, unix, messages, operations, audit):
             part(here)
             print(f"ok  {part.__name__}", flush=True)
         code, _ = here.node.end()

@@ -127,7 +127,7 @@ class fuzzer(dice):
             self.connection = None
             return
         if answer.headers.get("Content-Type", "").startswith("text/event-stream"):
-            text = self.beginning_of(answer)
+            text = self.beginning_of(target, answer)
         else:
             text = answer.read()
         self.statuses[answer.status] += 1
@@ -144,7 +144,7 @@ class fuzzer(dice):
             raise scenario_failed(f"the answer {answer.status} is no JSON: {text[:500]}") from None
         self.checker.judge(method, target, answer.status, found, said, known)
 
-    def beginning_of(self, answer):
+    def beginning_of(self, target, answer):
         """The events that have come in 20 ms. The stream is left."""
         self.connection.sock and self.connection.sock.settimeout(0.02)
         text = b""
@@ -159,7 +159,7 @@ class fuzzer(dice):
         for event in text.split(b"\n\n")[:-1]:
             fields = dict(line.split(b": ", 1) for line in event.split(b"\n") if line and not line.startswith(b":"))
             if b"data" in fields:
-                self.checker.judge_event(fields[b"event"].decode(), json.loads(fields[b"data"]))
+                self.checker.judge_event(target, fields[b"event"].decode(), json.loads(fields[b"data"]))
         return text
 
     def send_cut(self, method, target, headers, body):

@@ -11,7 +11,7 @@ import time
 import harness
 import openapi
 from api import api
-from api_operators import YAML, shown
+from api_operators import YAML, shown, stream
 from harness import expect, wait_until
 from place import place
 
@@ -90,9 +90,16 @@ def refused(to, node):
     expect(sum(one["tasks"] for one in found["by_reason"]) == TASKS and len(found["by_reason"]) <= 3, f"reasons are not gathered: {found['by_reason']}")
     none = dry_run(to, "retry", {"workflow": "nothing"})
     expect(none["count"] == 0 and none["confirm"] is None, f"{none}")
+    expect(set(found["sample"][0]) == {"id", "state", "parked", "reason"} and found["refused"] == [] and found["unknown"] == [], f"{found}")
+    for verb, reason in (("resume", "the task is parked, not paused"), ("delete", "the task has not ended")):
+        none = dry_run(to, verb, PARKED)
+        expect(none["count"] == 0 and none["refused"] == [{"reason": reason, "tasks": TASKS}] and none["confirm"] is None, f"{none}")
     # Confirmed was something else.
-    for body in ({"verb": "undo", "filter": PARKED}, {"verb": "retry", "filter": {"parked": True}}, {"verb": "retry", "filter": PARKED, "rate": 7}):
-        to.expect(400, "POST", ACT, {**body, "confirm": found["confirm"]}, pointer="/confirm")
+    for body, differs in (({"verb": "undo", "filter": PARKED}, "another verb"), ({"verb": "retry", "filter": {"parked": True}}, "another filter"),
+                          ({"verb": "retry", "filter": PARKED, "rate": 7}, "another rate"), ({"verb": "retry", "ids": ["m/1"]}, "other ids"),
+                          ({"verb": "retry", "filter": PARKED, "reason": "x"}, "another reason")):
+        _, said = to.expect(400, "POST", ACT, {**body, "confirm": found["confirm"]}, pointer="/confirm")
+        expect(f"it was given for {differs}" in said["detail"], f"{said['detail']}")
     to.expect(404, "GET", "/v1/operations/none", code="not_found")
     to.expect(404, "POST", "/v1/operations/none/actions", {"verb": "stop"}, code="not_found")
     _, said = to.expect(200, "GET", "/v1/operations")
@@ -114,10 +121,11 @@ def confirmed(to, node):
     _, late = to.expect(200, "GET", "/v1/tasks/late")
     expect(late["paused"] is False, "a task that was submitted after the dry run was paused")
     expect(shown(node, "task", "show", one["task"])["workflow"] == "fairlead-operation", "its task")
+    expect(shown(node, "operation", "show", one["id"]) == end and shown(node, "operation", "list")["operations"] == [end], "the command line shows it, too")
     found, _ = to.expect(200, "GET", f"/v1/operations/{one['id']}")
     to.expect(304, "GET", f"/v1/operations/{one['id']}", headers={"If-None-Match": found["ETag"]})
     _, said = to.expect(200, "GET", "/v1/operations")
-    expect([item["id"] for item in said["items"]] == [one["id"]] and said["items"][0]["state"] == "done", f"{said}")
+    expect(said["items"] == [end] and said["next"] is None, f"{said}")
 
 
 def killed(to, node):
@@ -142,6 +150,7 @@ def stopped(to, node):
     path = f"/v1/operations/{one['id']}/actions"
     to.expect(400, "POST", path, {"verb": "undo"}, pointer="/verb")
     to.expect(412, "POST", path, {"verb": "pause"}, headers={"If-Match": '"1-0"'}, code="changed")
+    told = stream(to.port, f"/v1/operations/{one['id']}/events")
     wait_until(lambda: operation(to, one)["done"] >= 10, 30, "the operation has begun", every=0.1)
     to.expect(200, "POST", path, {"verb": "pause"}, headers={"Idempotency-Key": "p-1"})
     to.expect(422, "POST", path, {"verb": "stop"}, headers={"Idempotency-Key": "p-1"}, code="key_reused")
@@ -150,7 +159,11 @@ def stopped(to, node):
     expect(held["state"] == "paused" and held["left"] > 0, f"{held}")
     to.expect(200, "POST", path, {"verb": "resume"})
     wait_until(lambda: operation(to, one)["done"] > held["done"], 30, "it goes on", every=0.1)
-    to.expect(200, "POST", path, {"verb": "stop", "reason": "enough"})
+    expect(operation(to, one)["note"] is None, "it is not paused any more, and says so")
+    said = shown(node, "operation", "pause", one["task"], "--reason", "a look")
+    expect((said["id"], said["state"]) == (one["id"], "paused"), f"{said}")
+    shown(node, "operation", "resume", one["id"])
+    expect(shown(node, "operation", "stop", one["id"], "--reason", "enough")["state"] in ("stopping", "stopped"), "it is stopped")
     end = ended(to, one, "stopped")
     expect(held["done"] < end["done"] < TASKS and end["left"] == end["count"] - end["done"], f"{end}")
     _, said = to.expect(200, "GET", "/v1/tasks?workflow=stuck&page_size=1000")
@@ -158,6 +171,23 @@ def stopped(to, node):
     expect(paused == end["done"], f"{paused} tasks are paused, and {end['done']} were counted")
     _, said = to.expect(409, "POST", path, {"verb": "pause"}, code="wrong_state")
     expect("is stopped" in said["detail"] and said["what_helps"][0]["request"]["path"] == path.removesuffix("/actions"), f"{said}")
+    followed(to, one, told, end)
+
+
+def followed(to, one, told, end):
+    """The stream had the operation as it changed, and ends with it."""
+    wait_until(told.is_over, 10, "the stream ends with the operation")
+    expect(told.events[-1]["event"] == "end" and told.events[-1]["data"] == end, f"{told.events[-1]}")
+    states = [event["data"]["state"] for event in told.events if event["event"] == "progress"]
+    expect({"running", "paused"} <= set(states), f"{states}")
+    done = [event["data"]["done"] for event in told.events if event["event"] == "progress"]
+    expect(done == sorted(done) and len(set(done)) > 1, f"{done}")
+    expect({event["data"]["event"] for event in told.events if "id" in event} >= {"task_submitted", "operator_pause", "operator_resume"}, f"{told.events}")
+    path = f"/v1/operations/{one['id']}/events"
+    over = stream(to.port, path, {"Last-Event-ID": str(told.numbers()[-1])})
+    expect(over.answer.status == 204, f"a client that has everything got {over.answer.status}")
+    expect(stream(to.port, "/v1/operations/none/events").answer.status == 404, "events of an operation that does not exist")
+    to.expect(400, "GET", path + "?after=x", pointer="after")
 
 
 def grown(to, node):
@@ -174,8 +204,10 @@ def ids(to, node):
     """What does not fit a task is refused for that task alone."""
     chosen = ["g/0", "g/1", "nobody", "g/2"]
     found = dry_run(to, "terminate", chosen)
-    expect(found["count"] == 3 and found["sample"] == ["g/0", "g/1", "g/2"], f"{found}")
+    expect(found["count"] == 3 and [one["id"] for one in found["sample"]] == ["g/0", "g/1", "g/2"] and found["unknown"] == ["nobody"], f"{found}")
     to.expect(200, "POST", "/v1/tasks/g%2F1/actions", {"verb": "terminate"})
+    less = dry_run(to, "terminate", chosen)
+    expect(less["count"] == 2 and less["refused"] == [{"reason": "the task is failed already", "tasks": 1}], f"{less}")
     end = ended(to, begin(to, "terminate", chosen, found["confirm"]))
     expect(end["ids"] is True and end["filter"] is None and (end["done"], end["refused"]) == (2, 2), f"{end}")
     expect({one["code"] for one in end["refusals"]} == {"not_found", "wrong_state"}, f"{end['refusals']}")
@@ -184,25 +216,26 @@ def ids(to, node):
 
 
 def deployed(to, node):
-    """The workflow of operations is deployed when it is missing, or another one."""
+    """The workflow of operations is the node's own: nobody puts another in its place, deletes it, launches it or has its agent work for another one."""
     path = "/v1/workflows/fairlead-operation"
-    for change in (lambda: to.expect(201, "POST", "/v1/workflows", raw=STUCK.replace(b"stuck", b"fairlead-operation"), headers=YAML),
-                   lambda: to.expect(200, "DELETE", path)):
-        change()
-        ended(to, begin(to, "pause", ["m/1"], dry_run(to, "pause", ["m/1"])["confirm"]))
-        _, said = to.expect(200, "GET", path)
-        expect("Made by Fairlead" in said["source"], f"{said}")
+    for raw in (STUCK.replace(b"stuck", b"fairlead-operation"), STUCK.replace(b"inventory, call: reserve", b"fairlead.operations, call: act")):
+        to.expect(400, "POST", "/v1/workflows", raw=raw, headers=YAML, code="invalid_argument")
+    to.expect(400, "DELETE", path, code="invalid_argument")
+    job = b"schedule: '0 0 1 1 *'\nworkflow: fairlead-operation\n"
+    to.expect(400, "PUT", "/v1/jobs/all", raw=b"job: all\n" + job, headers=YAML, code="invalid_argument")
+    _, said = to.expect(200, "GET", path)
+    expect("Made by Fairlead" in said["source"], f"{said}")
 
 
 def reserved(to, node):
-    """Nobody gets around the confirmation by a task of that kind."""
+    """Nobody gets around the confirmation by a task of that kind, whichever port takes it."""
     body = {"workflow": "fairlead-operation", "input": {"verb": "delete", "filter": {"workflow": "stuck"}, "by": "x", "as_of_unix_ms": 1, "count": 1}}
     to.expect(400, "PUT", "/v1/tasks/fairlead:operation:mine", body, pointer="/id")
     to.expect(400, "POST", "/v1/tasks", body, headers={"Idempotency-Key": "fairlead:operation:mine"}, pointer="/id")
-    to.expect(201, "PUT", "/v1/tasks/mine", body)
-    wait_until(lambda: to.expect(200, "GET", "/v1/tasks/mine")[1]["parked"], 20, "it is refused by the agent")
-    _, said = to.expect(200, "GET", "/v1/tasks/mine")
-    expect(said["steps"][0]["fault"]["code"] == "forbidden", f"{said['steps']}")
+    to.expect(400, "PUT", "/v1/tasks/mine", body, pointer="/workflow")
+    for words in (("stuck", "--id", "fairlead:operation:abd"), ("fairlead-operation", "--id", "mine")):
+        done = harness.fairlead("submit", *words, node=node.address)
+        expect(done.returncode == 2 and "operation" in done.stderr, f"{done.returncode} {done.stdout}{done.stderr}")
 
 
 if __name__ == "__main__":

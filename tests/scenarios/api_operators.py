@@ -168,14 +168,15 @@ def actions(to, node):
 
 
 class stream:
-    """Server-sent events of a task, read in the background."""
+    """Server-sent events of a task or an operation, read in the background."""
 
     def __init__(self, port, path, headers=None):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=40)
         self.connection.request("GET", path, headers={"Accept": "text/event-stream", **(headers or {})})
         self.answer = self.connection.getresponse()
-        self.events, self.ended, self.fault = [], False, None
-        openapi.check().see("show_events", self.answer.status)
+        self.path, self.events, self.ended, self.fault = path, [], False, None
+        checker = openapi.check()
+        checker.see(checker.document.operations[openapi.events_of(path), "get"]["operationId"], self.answer.status)
         if self.answer.status == 200:
             expect(self.answer.headers["Content-Type"].startswith("text/event-stream"), f"{self.answer.headers}")
             self.thread = threading.Thread(target=self.read, daemon=True)
@@ -199,7 +200,7 @@ class stream:
     def judge(self, event):
         """A thread cannot fail the scenario: whoever looks at the numbers, or at the end, does."""
         try:
-            openapi.check().judge_event(event["event"], event["data"])
+            openapi.check().judge_event(self.path, event["event"], event["data"])
         except scenario_failed as failure:
             self.fault = failure
 

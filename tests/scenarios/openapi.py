@@ -39,6 +39,10 @@ def join():
     return module
 
 
+def events_of(path):
+    return f"/v1/{'operations' if path.startswith('/v1/operations/') else 'tasks'}/{{id}}/events"
+
+
 class document:
     """The document, its $refs replaced by what they name: schemas of answers do not contain themselves."""
 
@@ -149,14 +153,14 @@ class checker:
         if media == "application/problem+json":
             expect(f"`{body['code']}`" in answer["description"], f"{what}: the OpenAPI document does not name the code {body['code']}")
 
-    def judge_event(self, kind, data):
-        """An event of a stream about a task."""
-        operation = self.document.operations["/v1/tasks/{id}/events", "get"]
+    def judge_event(self, path, kind, data):
+        """An event of a stream about a task or an operation."""
+        operation = self.document.operations[events_of(path), "get"]
         schemas = operation["responses"]["200"]["content"]["text/event-stream"]["x-events"]
         expect(kind in schemas, f"the OpenAPI document has no event '{kind}': {data}")
         found = self.document.faults_of(schemas[kind], data)
         expect(not found, f"the event {kind} is not as the OpenAPI document says: {found[:5]}")
-        self.see("show_events", 200)
+        self.see(operation["operationId"], 200)
 
     def see(self, operation, status):
         self.seen.add((operation, status))

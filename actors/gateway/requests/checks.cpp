@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/request_limits.hpp"
+#include "actors/core/reserved.hpp"
 #include "actors/core/workflow/check.hpp"
 #include "actors/core/workflow/workflow.hpp"
 #include "actors/queries/alert_queries.hpp"
@@ -30,6 +31,32 @@ std::optional<error> check_one_id(const std::string& id) {
                  "fairlead task list shows all tasks");
 }
 
+/// Of a request of this node itself, and of one that another gateway has checked, reserved names are no matter.
+template <class Request>
+bool may_use_reserved(const Request& what) {
+  return what.by_node() || what.has_shard();
+}
+
+std::optional<error> check_reserved(const v1::Submission& item) {
+  if (item.id().starts_with(core::reserved_ids))
+    return invalid(
+        "the id " + item.id() + " begins with " + std::string{core::reserved_ids} + ", as the ids of the node's own operations do",
+        "choose another id");
+  if (item.workflow() == core::operations_workflow) return core::operations_are_reserved();
+  return std::nullopt;
+}
+
+std::optional<error> check_reserved(const v1::WorkflowDefinition& what) {
+  if (what.name() == core::operations_workflow)
+    return invalid(std::string{"the workflow "} + core::operations_workflow + " is the node's own", "give the workflow another name");
+  for (const auto& step : what.steps())
+    if (step.agent() == core::operations_agent)
+      return invalid("step " + step.name() + " of workflow " + what.name() + " has the agent " + core::operations_agent +
+                         ", which works for the node's own operations alone",
+                     "use another agent; POST /v1/tasks:act of the API acts on many tasks");
+  return std::nullopt;
+}
+
 std::optional<error> check_node_name(const std::string& name) {
   if (name.size() <= max_name_bytes) return std::nullopt;
   return invalid("the node's name has more than 256 bytes", "fairlead status shows the nodes");
@@ -38,10 +65,14 @@ std::optional<error> check_node_name(const std::string& name) {
 }  // namespace
 
 std::optional<error> check_request(const v1::SubmitRequest& what) {
-  if (what.items_size() <= max_request_items) return std::nullopt;
-  return invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " + std::to_string(max_request_items) +
-                     " are allowed in a request",
-                 "send several requests");
+  if (what.items_size() > max_request_items)
+    return invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " + std::to_string(max_request_items) +
+                       " are allowed in a request",
+                   "send several requests");
+  if (may_use_reserved(what)) return std::nullopt;
+  for (const auto& item : what.items())
+    if (auto why = check_reserved(item)) return why;
+  return std::nullopt;
 }
 
 std::optional<error> check_request(const v1::StatesRequest& what) {
@@ -74,12 +105,14 @@ std::optional<error> check_request(const v1::WatchRequest& what) { return check_
 
 std::optional<error> check_request(const v1::DeployRequest& what) {
   if (what.source().size() > core::max_definition_bytes) return invalid("the workflow's source is larger than 1 MiB", "shorten it");
-  return std::nullopt;
+  return may_use_reserved(what) ? std::nullopt : check_reserved(what.definition());
 }
 
 std::optional<error> check_request(const v1::WorkflowDeleteRequest& what) {
   if (what.name().empty() || what.name().size() > store::max_workflow_name_bytes)
     return invalid("the workflow's name is missing or too long", "fairlead workflow list shows all workflows");
+  if (what.name() == core::operations_workflow)
+    return invalid("the workflow " + what.name() + " is the node's own, and cannot be deleted", "leave it: it needs no room");
   if (what.who().empty()) return nobody_asks();
   return check_operator(what.who(), {});
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/request_limits.hpp"
+#include "actors/core/reserved.hpp"
 #include "actors/gateway/requests/checks.hpp"
 #include "store/keys.hpp"
 
@@ -57,6 +58,10 @@ std::optional<error> check_request(const v1::JobApplyRequest& what) {
   if (const auto size = what.ByteSizeLong(); size > max_apply_bytes)
     return invalid("the request has " + std::to_string(size) + " bytes, and at most 16 MiB are allowed in a request",
                    "send several requests");
+  for (const auto& job : what.jobs())
+    if (!what.has_shard() && job.workflow() == core::operations_workflow)
+      return invalid("job " + job.name() + " launches the workflow " + job.workflow() + ", which is the node's own",
+                     "give it another workflow; POST /v1/tasks:act of the API acts on many tasks");
   return check_who(what.who());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "actors/core/request_limits.hpp"
@@ -10,6 +11,7 @@
 #include "app/api/api.hpp"
 #include "app/api/tasks/operations.hpp"
 #include "app/bulk/action.hpp"
+#include "app/bulk/operation.hpp"
 #include "app/json/node/task_action.hpp"
 #include "app/json/task.hpp"
 #include "store/content_hash.hpp"
@@ -31,26 +33,44 @@ struct count_of_tasks {
   std::size_t next_id = 0;
   std::uint64_t count = 0;
   bool is_whole = false;
-  std::vector<std::string> sample;  // summaries
-  std::map<std::string, std::uint64_t> reasons;
+  std::vector<std::string> sample;
+  std::map<std::string, std::uint64_t> reasons, refused;
+  std::vector<std::string> unknown;
   google::protobuf::RepeatedPtrField<v1::Error> missing;
   std::chrono::steady_clock::time_point until = std::chrono::steady_clock::now() + longest_count;
 
-  void add(const std::string& id, const std::string& reason, const std::string& shown) {
+  /// `paused`: absent where nobody knows.
+  void add(const v1::TaskEnd& task, std::optional<bool> paused) {
+    const auto misfit = bulk::is_operation(task.id()) ? "the task carries out an operation"
+                                                      : misfit_of(what.what.verb(), task.state(), task.parked(), paused);
+    if (!misfit.empty()) return void(++refused[misfit]);
     ++count;
-    if (sample.size() < most_shown) sample.push_back(shown);
-    const auto words = without_id(reason, id);
+    if (sample.size() < most_shown) sample.push_back(state_json(task));
+    const auto words = without_id(task.reason(), task.id());
     if (reasons.size() < most_reasons || reasons.contains(words)) ++reasons[words];
   }
 };
 using counting = std::shared_ptr<count_of_tasks>;
 
+v1::TaskEnd state_in(const v1::TaskSummary& task) {
+  v1::TaskEnd out;
+  out.set_id(task.id());
+  out.set_state(task.state());
+  out.set_parked(task.parked());
+  out.set_reason(task.reason());
+  return out;
+}
+
+void write_counts(json_writer& out, const std::map<std::string, std::uint64_t>& reasons) {
+  out.begin_array();
+  for (const auto& [reason, tasks] : reasons) out.begin_object().key("reason").text_or_null(reason).key("tasks").number(tasks).end_object();
+  out.end_array();
+}
+
 void count_page(const exchange_ptr& x, const counting& found, const std::function<void(count_of_tasks&)>& then) {
   if (std::chrono::steady_clock::now() >= found->until) return then(*found);
   x->ask<v1::TaskListRequest>(found->next, [x, found, then](const v1::TaskListReply& reply) {
-    for (const auto& task : reply.items())
-      if (concerns(found->what.what.verb(), task) && !bulk::is_operation(task.id()))
-        found->add(task.id(), task.reason(), task_summary_json(task));
+    for (const auto& task : reply.items()) found->add(state_in(task), task.paused());
     found->next.set_cursor(reply.cursor());
     found->is_whole = reply.cursor().empty();
     found->is_whole ? then(*found) : count_page(x, found, then);
@@ -62,8 +82,7 @@ void count_ids(const exchange_ptr& x, const counting& found, const std::function
   for (const auto& id : found->what.ids) request.add_ids(id);
   x->ask<v1::StatesRequest>(request, [found, then](const v1::StatesReply& reply) {
     for (const auto& task : reply.items())
-      if (task.state() != v1::TASK_STATE_UNSPECIFIED && !bulk::is_operation(task.id()))
-        found->add(task.id(), task.reason(), json_writer{}.string(task.id()).text());
+      task.state() == v1::TASK_STATE_UNSPECIFIED ? found->unknown.push_back(task.id()) : found->add(task, std::nullopt);
     found->is_whole = true;
     then(*found);
   });
@@ -90,9 +109,10 @@ void say_dry_run(const exchange_ptr& x, bulk::action what) {
         .number(found.count)
         .key("at_least")
         .boolean(!found.is_whole);
-    out.key("by_reason").begin_array();
-    for (const auto& [reason, tasks] : found.reasons)
-      out.begin_object().key("reason").text_or_null(reason).key("tasks").number(tasks).end_object();
+    write_counts(out.key("by_reason"), found.reasons);
+    write_counts(out.key("refused"), found.refused);
+    out.key("unknown").begin_array();
+    for (const auto& id : found.unknown) out.string(id);
     out.end_array().key("sample").begin_array();
     for (const auto& one : found.sample) out.raw(one);
     out.end_array().key("confirm").text_or_null(found.count == 0 ? "" : bulk::confirmation_of(what));
@@ -104,7 +124,7 @@ void say_operation(const exchange_ptr& x, const std::string& id, unsigned status
   v1::TaskShowRequest request;
   request.set_id(id);
   x->ask<v1::TaskShowRequest>(request, [x, id, status](const v1::TaskShowReply& reply) {
-    x->say(status, operation_json(reply.task()), {{"Location", operation_path(id)}});
+    x->say(status, bulk::operation_json(reply.task()), {{"Location", operation_path(id)}});
   });
 }
 
@@ -151,6 +171,7 @@ void begin_if_as_confirmed(const exchange_ptr& x, const bulk::action& what, cons
 /// Of an operation that has begun already, only its state is said: who has got no answer asks again.
 void confirm(const exchange_ptr& x, const bulk::action& what, std::string input) {
   const auto task = std::make_shared<v1::SubmitRequest>();
+  task->set_by_node(true);
   auto& item = *task->add_items();
   item.set_id(bulk::id_of(input));
   item.set_workflow(bulk::workflow_name);

@@ -1,48 +1,82 @@
 #include "app/api/tasks/operations.hpp"
 
+#include <memory>
 #include <utility>
 
-#include "actors/core/text/text.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
 #include "app/bulk/action.hpp"
-#include "app/bulk/tally.hpp"
+#include "app/bulk/operation.hpp"
 #include "messages/task_states.hpp"
 
 namespace fairlead::app::api {
 
 namespace {
 
-std::string id_of_part(const exchange& x) { return std::string{bulk::id_prefix} + x.part(0); }
-std::string part_of(const std::string& task_id) { return task_id.substr(std::min(bulk::id_prefix.size(), task_id.size())); }
+/// Each row is one more question to the node.
+constexpr std::uint32_t default_rows = 20;
 
-const char* state_of(v1::TaskState state, bool parked, bool paused) {
-  switch (state) {
-    case v1::TASK_STATE_PENDING: return "waiting";
-    case v1::TASK_STATE_COMPLETED: return "done";
-    case v1::TASK_STATE_UNDOING: return "stopping";
-    case v1::TASK_STATE_UNDONE: return "stopped";
-    case v1::TASK_STATE_FAILED: return "failed";
-    default: return parked ? "parked" : paused ? "paused" : "running";
+std::string task_of_part(const exchange& x) { return bulk::task_of_operation(x.part(0)); }
+
+/// The list of tasks has no inputs and no progress, so the tasks of a page are asked for one by one.
+struct page_of_operations {
+  page_asked page;
+  v1::TaskListReply list;
+  int next = 0;
+  json_writer out{};
+};
+
+void add_missing(v1::TaskListReply& to, const error& why) {
+  for (const auto& known : to.missing())
+    if (known.sentence() == why.sentence) return;
+  *to.add_missing() = why.to_proto();
+}
+
+void write_rows(const exchange_ptr& x, const std::shared_ptr<page_of_operations>& rows) {
+  auto& list = rows->list;
+  while (rows->next < list.items_size() && !bulk::is_operation(list.items(rows->next).id())) ++rows->next;
+  if (rows->next == list.items_size()) {
+    rows->page.write_next(rows->out.end_array(), list.cursor());
+    return x->say(200, rows->out.key("missing").raw(missing_json(list.missing())).end_object().text());
+  }
+  v1::TaskShowRequest request;
+  request.set_id(list.items(rows->next++).id());
+  x->ask_any<v1::TaskShowRequest>(request, {}, [x, rows](const result<v1::TaskShowReply>& reply) {
+    if (reply)
+      rows->out.raw(bulk::operation_json(reply->task()));
+    else if (reply.failure().code != v1::ERROR_CODE_NOT_FOUND)
+      add_missing(rows->list, reply.failure());
+    write_rows(x, rows);
+  });
+}
+
+bool takes(const v1::TaskRecord& task, v1::OperatorVerb verb) {
+  if (has_ended(task.state()) || task.state() == v1::TASK_STATE_UNDOING) return false;
+  switch (verb) {
+    case v1::OPERATOR_VERB_PAUSE: return !task.paused() && !task.parked();
+    case v1::OPERATOR_VERB_RESUME: return task.paused();
+    case v1::OPERATOR_VERB_RETRY: return task.parked();
+    default: return true;
   }
 }
 
-error no_operation(const std::string& id) {
-  return {v1::ERROR_CODE_NOT_FOUND, "There is no operation " + id + ".", "GET /v1/operations lists them."};
+/// In the words of operations, in place of those of the task that carries it out.
+door::problem refusal_of(const std::string& id, const std::string& verb, const v1::TaskRecord& task) {
+  const auto path = operation_path(task.id());
+  door::problem out{
+      "wrong_state", "Operation " + id + " is " + bulk::view_of(task).state + ", which '" + verb + "' does not fit.", {}, {}, {}, false};
+  std::string words;
+  for (const auto& one : bulk::operation_verbs) {
+    if (!takes(task, one.verb)) continue;
+    out.what_helps.push_back({"fairlead operation " + std::string{one.word} + " " + id, one.help,
+                              api_request{"POST", path + "/actions", R"({"verb":")" + std::string{one.word} + R"("})"}});
+    words += (words.empty() ? "" : ", ") + std::string{one.word};
+  }
+  out.what_helps.push_back({"fairlead operation show " + id, "Show how far the operation has come", api_request{"GET", path, ""}});
+  out.remedy =
+      words.empty() ? "GET " + path + " shows what was done. POST /v1/tasks:act begins another operation." : "It takes " + words + ".";
+  return out;
 }
-
-struct operation_verb {
-  const char* word;
-  v1::OperatorVerb verb;
-  const char* effect;
-};
-constexpr operation_verb operation_verbs[] = {
-    {"stop", v1::OPERATOR_VERB_CANCEL, "ends the operation where it is: what was done stays done"},
-    {"pause", v1::OPERATOR_VERB_PAUSE, "acts on no further task until it is resumed"},
-    {"resume", v1::OPERATOR_VERB_RESUME, "lets the operation go on"},
-    {"retry", v1::OPERATOR_VERB_RETRY, "lets the operation go on from where it failed"}};
-
-const v1::StepRecord* act_of(const v1::TaskRecord& task) { return task.steps().empty() ? nullptr : &task.steps(0); }
 
 bulk::tally tally_of(const v1::StepRecord* step) {
   if (step == nullptr) return {};
@@ -86,31 +120,12 @@ door::problem refusal_of(const std::string& id, const std::string& verb, const v
 
 }  // namespace
 
-std::string operation_path(const std::string& task_id) { return "/v1/operations/" + door::encode_percent(part_of(task_id)); }
+std::string operation_path(const std::string& task_id) {
+  return "/v1/operations/" + door::encode_percent(bulk::operation_of_task(task_id));
+}
 
-std::string operation_json(const v1::TaskRecord& task) {
-  const auto what = bulk::action_of_input(task.input().json());
-  const auto* const step = act_of(task);
-  const auto has_output = step != nullptr && step->has_output();
-  const auto at = tally_of(step);
-  json_writer out;
-  out.begin_object().key("id").string(part_of(task.id())).key("task").string(task.id());
-  out.key("state").string(state_word_of(task));
-  out.key("reason_of_state").text_or_null(task.parked() ? task.parked_reason() : "");
-  out.key("verb")
-      .text_or_null(what ? core::verb_word(v1::OperatorVerb_Name(what->what.verb())) : "")
-      .key("step")
-      .text_or_null(what ? what->what.step() : "");
-  out.key("filter").raw(what ? what->filter : "").key("ids").boolean(what && !what->ids.empty());
-  out.key("by").text_or_null(what ? what->what.who() : "").key("reason").text_or_null(what ? what->what.reason() : "");
-  out.key("rate").number(what ? what->rate : 0);
-  out.key("count").number(what ? what->count : 0);
-  at.write(out);
-  const auto has_ended_whole = task.state() == v1::TASK_STATE_COMPLETED && !at.stopped;
-  const auto left = what && what->count > at.answered() && !has_ended_whole ? what->count - at.answered() : 0;
-  out.key("left").number(left).key("note").text_or_null(step != nullptr && !has_output ? step->progress().note() : "");
-  out.key("created_at").moment(task.created_at_unix_ms()).key("ended_at").moment(task.finished_at_unix_ms());
-  return out.end_object().text();
+error unknown_operation(const std::string& id) {
+  return {v1::ERROR_CODE_NOT_FOUND, "There is no operation " + id + ".", "GET /v1/operations lists them."};
 }
 
 void list_operations(exchange_ptr x) {
@@ -118,31 +133,24 @@ void list_operations(exchange_ptr x) {
   if (x->refuse_rest()) return;
   v1::TaskListRequest request;
   request.set_partial(true);
-  request.set_page_size(page.size);
+  request.set_page_size(page.size == 0 ? default_rows : page.size);
   request.set_cursor(page.cursor);
   request.set_workflow(bulk::workflow_name);
-  x->ask<v1::TaskListRequest>(request, [x, page](const v1::TaskListReply& reply) {
-    json_writer out;
-    out.begin_object().key("items").begin_array();
-    for (const auto& task : reply.items()) {
-      if (!bulk::is_operation(task.id())) continue;
-      out.begin_object().key("id").string(part_of(task.id())).key("task").string(task.id());
-      out.key("state").string(state_of(task.state(), task.parked(), task.paused())).key("by").text_or_null(task.submitted_by());
-      out.key("created_at").moment(task.created_at_unix_ms()).key("ended_at").moment(task.finished_at_unix_ms()).end_object();
-    }
-    page.write_next(out.end_array(), reply.cursor());
-    x->say(200, out.key("missing").raw(missing_json(reply.missing())).end_object().text());
+  x->ask<v1::TaskListRequest>(request, [x, page](v1::TaskListReply& reply) {
+    const auto rows = std::make_shared<page_of_operations>(page_of_operations{page, std::move(reply)});
+    rows->out.begin_object().key("items").begin_array();
+    write_rows(x, rows);
   });
 }
 
 void show_operation(exchange_ptr x) {
   if (x->refuse_rest()) return;
   v1::TaskShowRequest request;
-  request.set_id(id_of_part(*x));
+  request.set_id(task_of_part(*x));
   x->ask_any<v1::TaskShowRequest>(request, {}, [x](const result<v1::TaskShowReply>& reply) {
-    if (reply) return x->say_resource(reply->task().history_size(), operation_json(reply->task()));
+    if (reply) return x->say_resource(reply->task().history_size(), bulk::operation_json(reply->task()));
     if (reply.failure().code != v1::ERROR_CODE_NOT_FOUND) return x->refuse(reply.failure());
-    x->refuse(no_operation(x->part(0)));
+    x->refuse(unknown_operation(x->part(0)));
   });
 }
 
@@ -151,10 +159,8 @@ void act_on_operation(exchange_ptr x) {
   std::string verb, reason;
   if (!x->read_body({{"verb", text_into(verb), true}, {"reason", text_into(reason)}})) return;
   x->note_action(verb, reason);
-  const auto* const found =
-      std::find_if(std::begin(operation_verbs), std::end(operation_verbs), [&](const auto& one) { return verb == one.word; });
-  if (found == std::end(operation_verbs))
-    return x->refuse_at("/verb", invalid("There is no verb '" + verb + "'.", "Verbs are stop, pause, resume, retry."));
+  const auto* const found = bulk::find_operation_verb(verb);
+  if (found == nullptr) return x->refuse_at("/verb", invalid("There is no verb '" + verb + "'.", "Verbs are stop, pause, resume, retry."));
   v1::OperateRequest request;
   auto& action = *request.mutable_action();
   action.set_verb(found->verb);
@@ -163,16 +169,16 @@ void act_on_operation(exchange_ptr x) {
   action.set_if_sequence(x->wanted_revision());
   action.set_token(x->key().value_or(""));
   if (x->is_over()) return;
-  request.add_ids(id_of_part(*x));
+  request.add_ids(task_of_part(*x));
   x->ask<v1::OperateRequest>(std::move(request), [x, asked = *found](const v1::OperateReply& reply) {
     const auto why = reply.results_size() == 1 ? error::from_proto(reply.results(0).error()) : error{v1::ERROR_CODE_OK, "", ""};
     const auto does_not_fit = why.code == v1::ERROR_CODE_WRONG_STATE;
-    if (why.code == v1::ERROR_CODE_NOT_FOUND) return x->refuse(no_operation(x->part(0)));
+    if (why.code == v1::ERROR_CODE_NOT_FOUND) return x->refuse(unknown_operation(x->part(0)));
     if (!does_not_fit && x->only_result(reply) == nullptr) return;
     v1::TaskShowRequest show;
-    show.set_id(id_of_part(*x));
+    show.set_id(task_of_part(*x));
     x->ask<v1::TaskShowRequest>(show, [x, asked, why, does_not_fit](const v1::TaskShowReply& shown) {
-      if (!does_not_fit) return x->say(200, operation_json(shown.task()));
+      if (!does_not_fit) return x->say(200, bulk::operation_json(shown.task()));
       takes(shown.task(), asked.verb) ? x->refuse(why) : x->refuse(refusal_of(x->part(0), asked.word, shown.task()));
     });
   });

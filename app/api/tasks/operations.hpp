@@ -1,13 +1,14 @@
 #pragma once
-// An operation, as the API shows it.
+// Operations, as paths of the API name them.
 
-#include "app/json/writer.hpp"
-#include "messages/api.pb.h"
+#include <string>
+
+#include "messages/error.hpp"
 
 namespace fairlead::app::api {
 
 /// The path of an operation by the id of its task.
 std::string operation_path(const std::string& task_id);
-std::string operation_json(const v1::TaskRecord& task);
+error unknown_operation(const std::string& id);
 
 }  // namespace fairlead::app::api

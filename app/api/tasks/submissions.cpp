@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "actors/core/request_limits.hpp"
+#include "actors/core/reserved.hpp"
 #include "actors/core/task/task.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
-#include "app/bulk/action.hpp"
 #include "app/json/submission.hpp"
 #include "app/json/task.hpp"
 #include "messages/ids.hpp"
@@ -125,9 +125,14 @@ std::optional<error> refuse_for(const principal& by, const v1::Submission& item,
     pointer = "/id";
     return invalid("The id " + item.id() + " has the form of a launch of a job.", "Choose an id that does not end with @ and a moment.");
   }
-  if (item.id().starts_with(bulk::id_prefix)) {
+  if (item.id().starts_with(core::reserved_ids)) {
     pointer = "/id";
     return invalid("The id " + item.id() + " is one of the node's own operations.", "Choose another id, or use POST /v1/tasks:act.");
+  }
+  if (item.workflow() == core::operations_workflow) {
+    pointer = "/workflow";
+    return invalid("Tasks of the workflow " + item.workflow() + " are submitted by the node alone.",
+                   "Use POST /v1/tasks:act to act on many tasks.");
   }
   if (item.reply().webhook().empty() || by.has(right::webhooks)) return std::nullopt;
   pointer = "/reply/webhook";

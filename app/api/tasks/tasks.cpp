@@ -199,11 +199,7 @@ void list_states(exchange_ptr x) {
   x->ask<v1::StatesRequest>(request, [x](const v1::StatesReply& reply) {
     json_writer out;
     out.begin_object().key("items").begin_array();
-    for (const auto& one : reply.items()) {
-      out.begin_object().key("id").string(one.id()).key("state");
-      one.state() == v1::TASK_STATE_UNSPECIFIED ? out.null() : out.string(core::state_word(one.state()));
-      out.key("parked").boolean(one.parked()).key("reason").string(one.reason()).end_object();
-    }
+    for (const auto& one : reply.items()) out.raw(state_json(one));
     x->say(200, out.end_array().end_object().text());
   });
 }

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "actors/core/request_limits.hpp"
+#include "actors/core/task/task.hpp"
 #include "messages/task_states.hpp"
 
 namespace fairlead::app {
@@ -75,6 +76,22 @@ bool concerns(v1::OperatorVerb verb, const v1::TaskSummary& task) {
   if (verb == v1::OPERATOR_VERB_RESUME) return task.paused();
   if (verb == v1::OPERATOR_VERB_DELETE) return has_ended(task.state());
   return true;
+}
+
+std::string misfit_of(v1::OperatorVerb verb, v1::TaskState state, bool parked, std::optional<bool> paused) {
+  if (verb == v1::OPERATOR_VERB_DELETE) return has_ended(state) ? "" : "the task has not ended";
+  const auto undoes_again = verb == v1::OPERATOR_VERB_UNDO && state != v1::TASK_STATE_UNDONE;
+  if (has_ended(state) && !undoes_again) return std::string{"the task is "} + core::state_word(state) + " already";
+  switch (verb) {
+    case v1::OPERATOR_VERB_RETRY: return state == v1::TASK_STATE_PENDING ? "the task is pending: no step has been tried yet" : "";
+    case v1::OPERATOR_VERB_UNDO:
+    case v1::OPERATOR_VERB_CANCEL: return state == v1::TASK_STATE_UNDOING ? "the task is being undone already" : "";
+    case v1::OPERATOR_VERB_PAUSE: return paused.value_or(false) ? "the task is paused already" : "";
+    case v1::OPERATOR_VERB_RESUME:
+      if (paused.value_or(true)) return "";
+      return parked ? "the task is parked, not paused" : "the task is not paused";
+    default: return "";
+  }
 }
 
 std::string without_id(const std::string& sentence, const std::string& id) {

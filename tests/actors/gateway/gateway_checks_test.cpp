@@ -43,6 +43,55 @@ TEST(check_of_a_request, for_ended_tasks_needs_a_time_that_may_have_some_and_no_
   EXPECT_EQ(refused(what), "a list of ended tasks cannot have tasks that live");
 }
 
+TEST(check_of_a_request, to_submit_with_a_name_of_the_node_is_refused_to_all_but_the_node) {
+  const std::pair<const char*, const char*> reserved[] = {
+      {"fairlead:operation:abd", "slow"}, {"fairlead:x", "slow"}, {"mine", "fairlead-operation"}};
+  for (const auto& [id, workflow] : reserved) {
+    v1::SubmitRequest what;
+    what.add_items()->set_id("order-1");
+    auto& item = *what.add_items();
+    item.set_id(id);
+    item.set_workflow(workflow);
+    EXPECT_NE(refused(what), "") << id;
+    what.set_by_node(true);
+    EXPECT_EQ(refused(what), "") << id;
+    what.clear_by_node();
+    what.set_shard(0);
+    EXPECT_EQ(refused(what), "") << "the gateway that cut it has checked it";
+  }
+  v1::SubmitRequest other;
+  other.add_items()->set_id("fairleads:1");
+  EXPECT_EQ(refused(other), "");
+}
+
+TEST(check_of_a_request, to_deploy_or_delete_the_workflow_of_the_node_is_refused_to_all_but_the_node) {
+  v1::DeployRequest what;
+  what.mutable_definition()->set_name("fairlead-operation");
+  EXPECT_EQ(refused(what), "the workflow fairlead-operation is the node's own");
+  what.set_by_node(true);
+  EXPECT_EQ(refused(what), "");
+  v1::WorkflowDeleteRequest gone;
+  gone.set_name("fairlead-operation");
+  gone.set_who("ann");
+  EXPECT_EQ(refused(gone), "the workflow fairlead-operation is the node's own, and cannot be deleted");
+}
+
+TEST(check_of_a_request, to_have_the_agent_of_operations_work_for_others_is_refused) {
+  v1::DeployRequest what;
+  what.mutable_definition()->set_name("mine");
+  auto& step = *what.mutable_definition()->add_steps();
+  step.set_name("all");
+  step.set_agent("fairlead.operations");
+  EXPECT_EQ(refused(what), "step all of workflow mine has the agent fairlead.operations, which works for the node's own operations alone");
+  step.set_agent("payment");
+  EXPECT_EQ(refused(what), "");
+  v1::JobApplyRequest jobs;
+  auto& job = *jobs.add_jobs();
+  job.set_name("nightly");
+  job.set_workflow("fairlead-operation");
+  EXPECT_EQ(refused(jobs), "job nightly launches the workflow fairlead-operation, which is the node's own");
+}
+
 TEST(check_of_a_request, to_forget_a_node_needs_a_name_of_who_asks) {
   v1::NodeOperateRequest what;
   what.set_verb(v1::NODE_VERB_FORGET);

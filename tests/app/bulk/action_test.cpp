@@ -102,11 +102,16 @@ TEST_F(a_confirmation, is_good_for_the_action_that_it_was_given_for) {
 
 TEST_F(a_confirmation, is_bad_for_every_other_one) {
   const auto* const wrong = "The confirmation is not one of this action.";
-  EXPECT_EQ(answer(retry_parked, "bob"), wrong);
-  EXPECT_EQ(answer(R"({"verb": "retry", "reason": "mended", "filter": {"parked": true}})", "ann"), wrong);
-  EXPECT_EQ(answer(R"({"verb": "undo", "reason": "mended", "filter": {"parked": true, "workflow": "order"}})", "ann"), wrong);
-  EXPECT_EQ(answer(R"({"verb": "retry", "reason": "mended", "rate": 4000, "filter": {"parked": true, "workflow": "order"}})", "ann"),
-            wrong);
+  const auto given_for = [](const std::string& what) {
+    return "The confirmation is not one of this action: it was given for " + what + ".";
+  };
+  EXPECT_EQ(answer(retry_parked, "bob"), given_for("another client"));
+  EXPECT_EQ(answer(R"({"verb": "retry", "reason": "mended", "filter": {"parked": true}})", "ann"), given_for("another filter"));
+  EXPECT_EQ(answer(R"({"verb": "retry", "reason": "mended", "ids": ["a"]})", "ann"), given_for("other ids"));
+  EXPECT_EQ(answer(R"({"verb": "undo", "reason": "mended", "filter": {"parked": true, "workflow": "order"}})", "ann"),
+            given_for("another verb, step, output or now"));
+  EXPECT_EQ(answer(R"({"verb": "retry", "rate": 4000, "filter": {"parked": true, "workflow": "order"}})", "ann"),
+            given_for("another reason and another rate"));
   text_ = "9000" + text_.substr(1);
   EXPECT_EQ(answer(retry_parked, "ann"), wrong);
   for (const char* text : {"", ".", "3.1795507200000", "3..", "x.y.z"}) {

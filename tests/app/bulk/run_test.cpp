@@ -42,6 +42,7 @@ class an_operation : public testing::Test {
       auto& one = *out.add_items();
       one.set_id(tasks_[at]);
       one.set_paused(paused_.contains(tasks_[at]));
+      if (is_cancel_ && done_.contains(tasks_[at])) one.set_state(v1::TASK_STATE_UNDONE);
       if (!ended_at_) continue;
       one.set_state(v1::TASK_STATE_COMPLETED);
       one.set_finished_at_unix_ms(ended_at_(at));
@@ -81,6 +82,7 @@ class an_operation : public testing::Test {
     const agents::native_context::listener told = [this](agents::attempt_progress progress) {
       if (!progress.checkpoint.empty()) checkpoints_.push_back(progress.checkpoint);
       notes_.insert(progress.note);
+      last_note_ = progress.note;
       return true;
     };
     agents::native_context context{stopped, told};
@@ -103,10 +105,12 @@ class an_operation : public testing::Test {
   std::set<std::string> refused_, late_, gone_, paused_;
   int asked_in_vain_ = 0;
   bool is_resume_ = false;
+  bool is_cancel_ = false;  // what was done is undone
   std::uint32_t attempt_ = 1;
   std::map<std::string, std::set<std::string>> done_;  // tokens by task
   std::vector<std::string> checkpoints_;
   std::set<std::string> notes_;
+  std::string last_note_;
   std::function<void()> on_wait_, on_operate_;
   std::function<std::int64_t(std::size_t)> ended_at_;  // of tasks that have ended
   int away_ = 0;
@@ -148,6 +152,25 @@ TEST_F(an_operation, counts_what_it_had_resumed_before_the_death_of_its_node) {
   attempt_ = 2;
   EXPECT_EQ(run_to_the_end(checkpoints_.at(0)).answered(), 80U);
   for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(done_[tasks_[i]].size(), i < 80 ? 1U : 0U) << i;
+}
+
+TEST_F(an_operation, counts_what_it_had_cancelled_before_the_death_of_its_node) {
+  is_cancel_ = true;
+  int requests = 0;
+  on_operate_ = [&] { is_ending_ = ++requests == 4; };
+  run();
+  EXPECT_GT(done_.size(), 20U);
+  is_ending_ = false;
+  attempt_ = 2;
+  EXPECT_EQ(run_to_the_end(checkpoints_.at(0)).answered(), 100U);
+  for (const auto& id : tasks_) EXPECT_EQ(done_[id].size(), 1U) << id;
+}
+
+TEST_F(an_operation, leaves_alone_what_its_action_does_not_fit) {
+  input_ = R"({"verb":"retry","filter":{"workflow":"order"},"rate":400,"by":"ann","as_of_unix_ms":1795507200000,"count":0})";
+  ended_at_ = [](std::size_t) { return 1'795'507'199'000; };
+  EXPECT_EQ(run_to_the_end().answered(), 0U);
+  EXPECT_TRUE(done_.empty());
 }
 
 TEST_F(an_operation, counts_refusals_by_their_reason) {
@@ -229,6 +252,7 @@ TEST_F(an_operation, does_nothing_while_it_is_paused) {
   };
   EXPECT_EQ(run_to_the_end().answered(), 100U);
   EXPECT_TRUE(notes_.contains("paused"));
+  EXPECT_EQ(last_note_, working_note) << "an empty note would leave the former one in place";
 }
 
 TEST_F(an_operation, never_acts_on_operations) {

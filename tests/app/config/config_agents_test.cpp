@@ -85,6 +85,11 @@ TEST(config_agents, refuses_agents_without_a_kind_or_of_another) {
             "input_secrets"});
 }
 
+TEST(config_agents, refuses_the_name_of_the_agent_that_each_node_has) {
+  EXPECT_EQ(problems_of("agents:\n  fairlead.operations: { kind: native, handler: echo }\n"),
+            lines{"4:24: agents.fairlead.operations: this is the name of an agent that each node has already; give it another name"});
+}
+
 TEST(config_agents, refuses_wrong_values_of_an_http_agent) {
   EXPECT_EQ(
       problems_of(R"(agents:

@@ -71,10 +71,11 @@ TEST(console_commands, every_short_name_leads_to_a_command) {
 
 TEST(console_commands, help_lists_every_command) {
   const auto all = said({"help"}).text;
-  for (const auto* name : {"nodes",  "tree",     "actors", "shards",   "agents",    "tasks",    "task ID",     "steps",         "history",
-                           "alerts", "counters", "jobs",   "job NAME", "job pause", "status",   "retry",       "skip",          "settle",
-                           "undo",   "cancel",   "pause",  "resume",   "ack",       "brake",    "agent drain", "agent breaker", "node",
-                           "log",    "watch",    "help",   "quit",     "submit",    "workflow", "replies",     "audit"})
+  for (const auto* name :
+       {"nodes",  "tree",     "actors", "shards",   "agents",    "tasks",    "task ID",     "steps",         "history",
+        "alerts", "counters", "jobs",   "job NAME", "job pause", "status",   "retry",       "skip",          "settle",
+        "undo",   "cancel",   "pause",  "resume",   "ack",       "brake",    "agent drain", "agent breaker", "node",
+        "log",    "watch",    "help",   "quit",     "submit",    "workflow", "replies",     "audit",         "operation"})
     EXPECT_NE(all.find("\n" + std::string{name}), std::string::npos) << name;
 }
 
@@ -96,6 +97,8 @@ TEST(console_commands, each_command_asks_a_node_when_it_is_sound) {
                                      {"ack", "1"},
                                      {"brake", "release"},
                                      {"audit", "n2", "--since", "3d"},
+                                     {"operation", "show", "8f2c"},
+                                     {"operation", "stop", "8f2c"},
                                      {"agent", "resume", "n/a"},
                                      {"node", "drain", "n2"},
                                      {"jobs", "--failing"},

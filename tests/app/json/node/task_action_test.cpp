@@ -1,0 +1,42 @@
+#include "app/json/node/task_action.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::app {
+namespace {
+
+std::string misfit(v1::OperatorVerb verb, v1::TaskState state, std::optional<bool> paused = false, bool parked = false) {
+  return misfit_of(verb, state, parked, paused);
+}
+
+TEST(an_action_on_a_task, that_has_ended_fits_only_an_undo_or_a_deletion) {
+  for (const auto state : {v1::TASK_STATE_COMPLETED, v1::TASK_STATE_FAILED, v1::TASK_STATE_UNDONE}) {
+    for (const auto verb : {v1::OPERATOR_VERB_RETRY, v1::OPERATOR_VERB_SKIP, v1::OPERATOR_VERB_SETTLE_COMPLETED, v1::OPERATOR_VERB_CANCEL,
+                            v1::OPERATOR_VERB_TERMINATE, v1::OPERATOR_VERB_PAUSE, v1::OPERATOR_VERB_RESUME})
+      EXPECT_NE(misfit(verb, state), "") << v1::OperatorVerb_Name(verb);
+    EXPECT_EQ(misfit(v1::OPERATOR_VERB_DELETE, state), "");
+  }
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_UNDO, v1::TASK_STATE_COMPLETED), "");
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_UNDO, v1::TASK_STATE_FAILED), "");
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_UNDO, v1::TASK_STATE_UNDONE), "the task is undone already");
+}
+
+TEST(an_action_on_a_task, that_lives_fits_as_its_state_says) {
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_DELETE, v1::TASK_STATE_RUNNING), "the task has not ended");
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_RETRY, v1::TASK_STATE_PENDING), "the task is pending: no step has been tried yet");
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_RETRY, v1::TASK_STATE_RUNNING), "");
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_CANCEL, v1::TASK_STATE_UNDOING), "the task is being undone already");
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_TERMINATE, v1::TASK_STATE_UNDOING), "");
+}
+
+TEST(an_action_on_a_task, to_pause_or_resume_it_fits_as_far_as_its_pause_is_known) {
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_PAUSE, v1::TASK_STATE_RUNNING, true), "the task is paused already");
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_PAUSE, v1::TASK_STATE_RUNNING, std::nullopt), "");
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_RESUME, v1::TASK_STATE_RUNNING, true), "");
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_RESUME, v1::TASK_STATE_RUNNING, std::nullopt), "");
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_RESUME, v1::TASK_STATE_RUNNING), "the task is not paused");
+  EXPECT_EQ(misfit(v1::OPERATOR_VERB_RESUME, v1::TASK_STATE_RUNNING, false, true), "the task is parked, not paused");
+}
+
+}  // namespace
+}  // namespace fairlead::app
