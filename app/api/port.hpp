@@ -25,6 +25,8 @@ class port {
   port& operator=(const port&) = delete;
   ~port();
 
+  /// Of `api.listen`, also if the system chose it; 0: there is only a socket.
+  std::uint16_t tcp_port() const { return tcp_ ? tcp_->port() : 0; }
   /// When the certificate of TLS ends, in unix milliseconds, kept current; 0: there is none.
   std::shared_ptr<const std::atomic<std::int64_t>> certificate_ends() const { return ends_; }
 

@@ -13,7 +13,6 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::uint16_t default_port = 7190;
 constexpr std::size_t most_hosts = 64;
 constexpr std::size_t most_users = 256;
 constexpr const char* how_to_ask =
@@ -99,7 +98,7 @@ void read_api(yaml_section& root, node_config& out) {
     made.socket = beside(out.file, *text);
     if (made.socket.size() >= sizeof sockaddr_un{}.sun_path) socket->complain("the path has more than 107 bytes", "choose a shorter one");
   }
-  if (!listen && !socket) made.listen = listen_address{"127.0.0.1", default_port};
+  if (!listen && !socket) made.listen = listen_address{"127.0.0.1", default_api_port};
   if (const auto hosts = section.find("hosts")) read_hosts(*hosts, made);
   if (tls) read_tls(*tls, out.file, made);
   section.finish();

@@ -33,6 +33,9 @@ bool is_loopback(const std::string& host);
 /// As a node file gives it, with brackets where it needs them.
 std::string to_text(const listen_address& what);
 
+/// Of an API whose address is not said.
+inline constexpr std::uint16_t default_api_port = 7190;
+
 /// HTTP and JSON for people and programs.
 struct api_config {
   std::optional<listen_address> listen;

@@ -37,6 +37,8 @@ class node_ports {
 
   /// 0: there is no port of /metrics.
   std::uint16_t http_port() const { return http_ ? http_->port() : 0; }
+  /// 0: there is no API, or only on a socket.
+  std::uint16_t api_port() const { return api_ ? api_->tcp_port() : 0; }
   /// From any thread. False once the API has been stopped.
   bool healthy() { return figures_.healthy(); }
   void stop_api();

@@ -472,6 +472,7 @@ status node_runtime::add_agent(const given_agent& agent, const std::string& inst
 result<v1::NodeReload> node_runtime::reload() { return state_->reload(); }
 observer& node_runtime::log() { return *state_->log; }
 std::uint16_t node_runtime::http_port() const { return state_->ports ? state_->ports->http_port() : 0; }
+std::uint16_t node_runtime::api_port() const { return state_->ports ? state_->ports->api_port() : 0; }
 bool node_runtime::healthy() { return state_->ports && state_->ports->healthy(); }
 supervision_tree& node_runtime::tree() { return state_->tree->tree(); }
 bool node_runtime::stop() { return state_->end(exit_ok); }
