@@ -17,6 +17,7 @@
 #include "actors/node/node_tree.hpp"
 #include "actors/replication/damage_watch.hpp"
 #include "actors/replication/replica.hpp"
+#include "app/access/named_files.hpp"
 #include "app/config/secrets.hpp"
 #include "app/node/identity.hpp"
 #include "app/node/notes.hpp"
@@ -273,6 +274,7 @@ struct node_runtime::state {
     auto made_secrets = make_secrets(config, [this](const std::string& sentence) { warn_of_secrets(sentence); });
     if (!made_secrets) return made_secrets.failure();
     secrets = std::move(*made_secrets);
+    if (auto sound = sound_access_files(config); !sound.ok()) return sound;
     if (const auto listens = probe_listen(config.listen); !listens.ok()) {
       code = exit_in_use;
       return listens.failure();
@@ -349,7 +351,7 @@ struct node_runtime::state {
     port = *published;
     auto served = node_ports::serve({config, *system, *tree, clock, *log, audit, ending, [this] { return describe_replicas(); }});
     if (!served) {
-      code = exit_in_use;
+      if (served.failure().code == v1::ERROR_CODE_UNAVAILABLE) code = exit_in_use;
       return served.failure();
     }
     ports = std::move(*served);

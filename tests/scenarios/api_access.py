@@ -446,18 +446,21 @@ def unix(box):
 
 
 def bad_start(box):
-    """What would leave the node open to others is refused before it starts."""
+    """What would leave the node open to others is refused before it starts, as by `config check`, and nothing is made."""
     tokens = box.folder / "open.yaml"
     new_token(tokens, "x", "--role", "viewer")
     os.chmod(tokens, 0o644)
     for name, settings, words in (
             ("no-tls", {"api": "{ listen: '0.0.0.0:7190' }"}, "no TLS"),
             ("open-tokens", {"api": "{ }", "access": f"{{ tokens_file: {tokens} }}"}, "can be used by every user"),
-            ("no-tokens", {"api": "{ }", "access": f"{{ tokens_file: {box.folder}/nothing.yaml }}"}, "cannot be read")):
+            ("no-tokens", {"api": "{ }", "access": f"{{ tokens_file: {box.folder}/nothing.yaml }}"}, f"fairlead token create NAME --role ROLE --file {box.folder}/nothing.yaml")):
         one = place(box, name, **settings)
         one.node.launch()
         code = one.node.process.wait(20)
-        expect(code != 0 and words in one.folder.joinpath("node.log").read_text(), f"{name}: {code}, {one.node.last_words()}")
+        expect(code == 2 and words in one.folder.joinpath("node.log").read_text(), f"{name}: {code}, {one.node.last_words()}")
+        expect(not one.store.exists(), f"{name}: it has made a store")
+        done = fairlead("config", "check", one.config)
+        expect(done.returncode == 2 and words in done.stderr, f"{name}: config check: {done.returncode} {done.stdout}{done.stderr}")
     for words, code in ((("create", "a b", "--role", "viewer"), 2), (("create", "x", "--role", "boss"), 2), (("create", "x"), 2),
                         (("create", "x", "--role", "viewer", "--expires", "soon"), 2), (("revoke", "nobody"), 3)):
         done = fairlead("token", *words, "--file", box.folder / "tokens.yaml")

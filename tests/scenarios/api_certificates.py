@@ -190,7 +190,10 @@ class certificates_scenario:
                     f"key: {self.folder}/localhost-key.pem, client_ca: {self.folder}/nothing.pem }} }}", access=f"{{ certificates: {ROWS} }}")
         one.node.launch()
         code = one.node.process.wait(20)
-        expect(code != 0 and "nothing.pem" in one.folder.joinpath("node.log").read_text(), f"{code}, {one.node.last_words()}")
+        expect(code == 2 and "nothing.pem" in one.folder.joinpath("node.log").read_text(), f"{code}, {one.node.last_words()}")
+        expect(not one.store.exists(), "it has made a store")
+        done = harness.fairlead("config", "check", one.config)
+        expect(done.returncode == 2 and "api.tls.client_ca: " in done.stderr, f"config check: {done.returncode} {done.stderr}")
 
     def end(self):
         code, _ = self.place.node.end()
