@@ -383,6 +383,7 @@ struct node_runtime::state {
     config = std::move(plan->config);
     secrets = std::move(plan->secrets);
     if (plan->changes.log_level) log->set_level(config.log.level);
+    if (plan->changes.certificates && ports) ports->take_certificates(config.access.certificates);
     const auto failed = tree->change_agents(std::move(plan->agents));
     log->on_note(note_level::info, "node", to_text(out));
     if (failed.empty()) return out;
