@@ -240,7 +240,7 @@ def check_command_in_block(page, line):
 # ---- the node file ----
 
 # Values for keys whose row in the table gives no default that could be written into a file. By key, else by type.
-VALUES = {"node.name": "n", "shards.replicas": "[l, m, n]", "node.peers": "[127.0.0.1:7200]", "http.listen": "127.0.0.1:7180", "api.listen": "127.0.0.1:7190", "api.socket": "api.sock", "api.hosts": "[node.example]", "api.tls": "{ certificate: tls.pem, key: tls.pem, client_ca: tls.pem }", "access.tokens_file": "tokens.yaml", "access.users": "{ root: [admin] }", "access.certificates": "[{ san: 'spiffe://example.org/agent', roles: [client] }]", "certificates.san": "cn:ben", "certificates.name": "ben", "certificates.roles": "[viewer]", "roles": "[shard, agent]", "store.path": "store", "log.file": "node.log", "agents.http.kind": "http",
+VALUES = {"node.name": "n", "shards.replicas": "[l, m, n]", "node.peers": "[127.0.0.1:7200]", "http.listen": "127.0.0.1:7180", "api.listen": "127.0.0.1:7190", "api.socket": "api.sock", "api.hosts": "[node.example]", "api.tls": "{ certificate: localhost.pem, key: localhost-key.pem, client_ca: ca.pem }", "access.tokens_file": "tokens.yaml", "access.users": "{ root: [admin] }", "access.certificates": "[{ san: 'spiffe://example.org/agent', roles: [client] }]", "certificates.san": "cn:ben", "certificates.name": "ben", "certificates.roles": "[viewer]", "roles": "[shard, agent]", "store.path": "store", "log.file": "node.log", "agents.http.kind": "http",
           "agents.http.base_url": "http://127.0.0.1:1", "agents.http.headers": "{ X-Team: a }", "calls.path": "/a", "calls.url": "http://127.0.0.1:1/b",
           "calls.headers": "{ X-Call: a }", "agents.http.allow_hosts": "[127.0.0.1]", "agents.http.proxy": "http://127.0.0.1:2",
           "agents.http.no_proxy": "[localhost]", "agents.http.tls.ca_file": "tls.pem", "agents.http.tls.client_certificate": "tls.pem",
@@ -325,17 +325,17 @@ def node_file(keys):
 
 
 def check_configuration(folder):
-    page = ROOT / "docs" / "configuration.md"
-    keys = documented_keys()
+    page, keys = ROOT / "docs" / "configuration.md", documented_keys()
     for place, found in keys.items():
         for key, default in found.items():
             if value_of(place, key, default) is None and key not in (*WRITTEN_BELOW, "calls"):
                 blame(page, f"{key}: the table gives no default in backticks, and VALUES of this check has none either")
-    whole = node_file(keys)
-    file = folder / "node.yaml"
+    whole, file = node_file(keys), folder / "node.yaml"
+    os.umask(0o077)
     (folder / "secret").write_text("value", encoding="utf-8")
     (folder / "tls.pem").write_text("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", encoding="utf-8")
-    (folder / "secret").chmod(0o600)
+    for words in ("certificate create-ca --out {0}", "certificate issue localhost --ca {0} --server --out {0}", "token create ann --role viewer --file {0}/tokens.yaml"):
+        run(*words.format(folder).split())
     file.write_text(whole, encoding="utf-8")
     checked = run("config", "check", file)
     if checked.returncode != 0:

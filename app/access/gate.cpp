@@ -48,7 +48,18 @@ right_set rights_of(const std::vector<std::string>& words) {
 }
 
 gate::gate(access_config config, warn on_trouble)
-    : config_(std::move(config)), own_uid_(::geteuid()), own_name_(name_of(own_uid_)), warn_(std::move(on_trouble)) {}
+    : config_(std::move(config)),
+      asks_for_certificates_(!config_.certificates.empty()),
+      own_uid_(::geteuid()),
+      own_name_(name_of(own_uid_)),
+      warn_(std::move(on_trouble)),
+      certificates_(std::make_shared<const known_certificates>(config_.certificates)) {}
+
+void gate::take(std::vector<access_certificate> certificates) {
+  auto known = std::make_shared<const known_certificates>(std::move(certificates));
+  const std::lock_guard lock{guard_};
+  certificates_.swap(known);
+}
 
 result<std::unique_ptr<gate>> gate::open(access_config config, warn on_trouble) {
   std::unique_ptr<gate> out{new gate{std::move(config), std::move(on_trouble)}};
@@ -104,7 +115,7 @@ std::variant<principal, gate::stranger> gate::identify(std::optional<std::string
   }
   if (!asks()) return principal{"loopback", "loopback", {"admin"}, right_set::all(), 0};
   if (from.certificate) return of(find_certificate(*from.certificate, now), show_certificate);
-  if (config_.certificates.empty()) return stranger{"The request has no token.", send_token};
+  if (!asks_for_certificates_) return stranger{"The request has no token.", send_token};
   if (config_.tokens_file.empty()) return stranger{"The connection has no client certificate.", show_certificate};
   return stranger{"The request has no token, and the connection no client certificate.", send_token};
 }
@@ -152,7 +163,12 @@ std::variant<principal, std::string> gate::find_token(std::string_view header, m
 std::variant<principal, std::string> gate::find_certificate(const door::client_certificate& shown, moment now) const {
   if (!shown.trouble.empty()) return shown.trouble;
   if (shown.ends_unix_ms <= to_unix_ms(now)) return "The client certificate has expired at " + format_utc(shown.ends_unix_ms) + ".";
-  for (const auto& one : config_.certificates)
+  std::shared_ptr<const known_certificates> known;
+  {
+    const std::lock_guard lock{guard_};
+    known = certificates_;
+  }
+  for (const auto& one : *known)
     if (std::find(shown.names.begin(), shown.names.end(), one.san) != shown.names.end())
       return principal{"certificate", one.name, one.roles, rights_of(one.roles), shown.ends_unix_ms, one.namespaces};
   std::string names;

@@ -36,6 +36,9 @@ class gate {
   /// Whether `who` was refused so often in this minute that more of it is only noise.
   bool is_noise(const std::string& who, moment now, int most = most_refused_a_minute);
 
+  /// Replaces the certificates that are known, from the next request on. Whether any is asked for stays as it was when the gate was opened.
+  void take(std::vector<access_certificate> certificates);
+
  private:
   struct known_token {
     std::string hash;
@@ -49,13 +52,14 @@ class gate {
     bool is_guess = false;  // a token was sent, and it is wrong
   };
   using known_tokens = std::map<std::string, known_token>;  // by id
+  using known_certificates = std::vector<access_certificate>;
 
   static constexpr int most_refused_a_minute = 100;
   static constexpr int most_guesses_a_minute = 10;
 
   gate(access_config config, warn on_trouble);
   /// Where nobody is asked, everybody on this machine is an admin.
-  bool asks() const { return !config_.tokens_file.empty() || !config_.certificates.empty(); }
+  bool asks() const { return !config_.tokens_file.empty() || asks_for_certificates_; }
   std::variant<principal, std::string> find_token(std::string_view header, moment now) const;
   std::variant<principal, std::string> find_certificate(const door::client_certificate& shown, moment now) const;
   std::optional<principal> find_user(std::uint32_t uid) const;
@@ -64,13 +68,15 @@ class gate {
   status read();
   void look();
 
-  const access_config config_;
+  const access_config config_;  // but for its certificates
+  const bool asks_for_certificates_;
   const std::uint32_t own_uid_;
   const std::string own_name_;
   const warn warn_;
   agents::secret_file_mark mark_;  // only for read(), as good_ for look()
   mutable std::mutex guard_;
   std::shared_ptr<const known_tokens> tokens_;
+  std::shared_ptr<const known_certificates> certificates_;
   std::map<std::string, std::pair<std::int64_t, int>> refused_;  // by whom, and what for: the minute, and refusals in it
   bool good_ = true;                                             // the latest reading
   std::optional<ticker> watch_;

@@ -81,7 +81,7 @@ result<std::unique_ptr<port>> port::serve(const node_config& config, surrounding
   std::unique_ptr<port> out{new port{in, log}};
   auto access = gate::open(config.access, [&log](const std::string& sentence) { log.on_note(note_level::warning, "api", sentence); });
   if (!access) return access.failure();
-  in.access = std::move(*access);
+  in.access = out->access_ = std::move(*access);
   const auto guards = guard_of(wanted, in.access, in.time);
   const auto version = in.version;
   const auto to = make_service(std::make_shared<const surroundings>(std::move(in)));

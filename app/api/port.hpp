@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/protocol/ports.hpp"
@@ -25,6 +26,10 @@ class port {
   port& operator=(const port&) = delete;
   ~port();
 
+  /// Of `api.listen`, also if the system chose it; 0: there is only a socket.
+  std::uint16_t tcp_port() const { return tcp_ ? tcp_->port() : 0; }
+  /// The clients that are known by a certificate, from the next request on. From any thread.
+  void take_certificates(std::vector<access_certificate> known) { access_->take(std::move(known)); }
   /// When the certificate of TLS ends, in unix milliseconds, kept current; 0: there is none.
   std::shared_ptr<const std::atomic<std::int64_t>> certificate_ends() const { return ends_; }
 
@@ -55,6 +60,7 @@ class port {
   observer* log_;
   const std::string node_;
   const gateway_actor gateway_;
+  std::shared_ptr<gate> access_;
   std::shared_ptr<door::tls_certificate> certificate_;
   const std::shared_ptr<std::atomic<std::int64_t>> ends_ = std::make_shared<std::atomic<std::int64_t>>(0);
   std::shared_ptr<door::client_trust> clients_;        // null: no client is asked for a certificate

@@ -13,7 +13,6 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::uint16_t default_port = 7190;
 constexpr std::size_t most_hosts = 64;
 constexpr std::size_t most_users = 256;
 constexpr const char* how_to_ask =
@@ -50,10 +49,11 @@ void read_tls(const yaml_node& node, const std::string& file, api_config& out) {
   const auto path = [&](const std::string& key, const char* what, std::string& to, bool is_needed) {
     const auto found = is_needed ? section.require(key, what) : section.find(key);
     if (const auto text = found ? found->text() : std::nullopt) to = beside(file, *text);
+    return found ? config_place{found->line(), found->column()} : config_place{};
   };
-  path("certificate", "the path of a file with the certificate in PEM", out.certificate, true);
+  out.certificate_at = path("certificate", "the path of a file with the certificate in PEM", out.certificate, true);
   path("key", "the path of a file with its key in PEM", out.key, true);
-  path("client_ca", "the path of a file with certificates of authorities in PEM", out.client_ca, false);
+  out.client_ca_at = path("client_ca", "the path of a file with certificates of authorities in PEM", out.client_ca, false);
   section.finish();
 }
 
@@ -73,7 +73,11 @@ void read_access(yaml_section& root, node_config& out) {
   const auto node = root.find("access");
   if (!node) return;
   yaml_section section{*node};
-  if (section.text("tokens_file", out.access.tokens_file)) out.access.tokens_file = beside(out.file, out.access.tokens_file);
+  const auto tokens = section.find("tokens_file");
+  if (const auto text = tokens ? tokens->text() : std::nullopt) {
+    out.access.tokens_file = beside(out.file, *text);
+    out.access.tokens_file_at = {tokens->line(), tokens->column()};
+  }
   section.size_bytes("audit_max_size", out.access.audit_max_bytes, std::uint64_t{16} << 20, std::uint64_t{1} << 40);
   if (const auto users = section.find("users")) {
     const auto entries = users->entries();
@@ -99,7 +103,7 @@ void read_api(yaml_section& root, node_config& out) {
     made.socket = beside(out.file, *text);
     if (made.socket.size() >= sizeof sockaddr_un{}.sun_path) socket->complain("the path has more than 107 bytes", "choose a shorter one");
   }
-  if (!listen && !socket) made.listen = listen_address{"127.0.0.1", default_port};
+  if (!listen && !socket) made.listen = listen_address{"127.0.0.1", default_api_port};
   if (const auto hosts = section.find("hosts")) read_hosts(*hosts, made);
   if (tls) read_tls(*tls, out.file, made);
   section.finish();

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view of_agent = "agents.";
 constexpr std::string_view of_secret = "secrets.";
+constexpr std::string_view of_certificates = "access.certificates";
 
 std::string spelled(const yaml_value& value) {
   switch (value.kind) {
@@ -39,6 +40,12 @@ void add_keys(const std::string& where, const yaml_value& value, std::map<std::s
   for (const auto& entry : value.entries) add_keys(dotted(where, entry.key), *entry.value, out);
 }
 
+/// Names count only together with the authorities that vouch for them, and those need a restart.
+bool vouched_for_alike(const node_config& before, const node_config& after) {
+  return before.api && after.api && before.api->client_ca == after.api->client_ca && !before.access.certificates.empty() &&
+         !after.access.certificates.empty();
+}
+
 }  // namespace
 
 std::map<std::string, std::string> written_keys(const yaml_value& root) {
@@ -66,8 +73,10 @@ config_changes changes_of(const node_config& before, const node_config& after) {
       const auto secret = key.starts_with(of_secret);
       const auto level = key == "log.level";
       out.secrets = out.secrets || secret;
+      const auto certificates = key == of_certificates && there && vouched_for_alike(before, after);
       out.log_level = out.log_level || level;
-      (secret || level ? out.applied : out.kept).push_back(key);
+      out.certificates = out.certificates || certificates;
+      (secret || level || certificates ? out.applied : out.kept).push_back(key);
     }
   }
   if (out.secrets) {

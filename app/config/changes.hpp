@@ -18,10 +18,11 @@ struct config_changes {
   std::vector<std::string> added;    // agents
   std::vector<std::string> changed;  // agents; if a secret has changed, all that were there before
   std::vector<std::string> removed;  // agents
-  std::vector<std::string> applied;  // other keys that count at once: `log.level` and those under `secrets`
+  std::vector<std::string> applied;  // other keys that count at once: `log.level`, `access.certificates` and those under `secrets`
   std::vector<std::string> kept;     // keys that count from the next start on
   bool secrets = false;
   bool log_level = false;
+  bool certificates = false;
 };
 
 /// `before` and `after` as read_node_config gives them. A node without the role of an agent has no agents.

@@ -33,6 +33,15 @@ bool is_loopback(const std::string& host);
 /// As a node file gives it, with brackets where it needs them.
 std::string to_text(const listen_address& what);
 
+/// Of a value in the node file; 0: the file as a whole.
+struct config_place {
+  int line = 0;
+  int column = 0;
+};
+
+/// Of an API whose address is not said.
+inline constexpr std::uint16_t default_api_port = 7190;
+
 /// HTTP and JSON for people and programs.
 struct api_config {
   std::optional<listen_address> listen;
@@ -40,6 +49,7 @@ struct api_config {
   std::vector<std::string> hosts;  // names at which clients reach `listen`, in lower case, besides its address
   std::string certificate, key;    // PEM files of TLS; empty: none
   std::string client_ca;           // PEM file of the authorities of clients' certificates; empty: no client is asked for one
+  config_place certificate_at, client_ca_at;
 };
 
 /// A user of this machine who may use the API's socket.
@@ -62,6 +72,7 @@ struct access_config {
   std::vector<access_user> users;                  // in the order of the file
   std::vector<access_certificate> certificates{};  // in the order of the file
   std::uint64_t audit_max_bytes = std::uint64_t{1} << 30;
+  config_place tokens_file_at{};
 };
 
 struct log_config {

@@ -20,6 +20,7 @@
 #include "app/config/parts.hpp"
 #include "app/dev/console.hpp"
 #include "app/dev/workflows.hpp"
+#include "app/process/listen_probe.hpp"
 #include "store/directory.hpp"
 
 namespace fairlead::app {
@@ -76,35 +77,65 @@ class dev_folder {
   bool remove_ = false;
 };
 
-/// The node file of the temporary node. `agents` gives its agents, secrets, and CAF and expression
-/// settings. Nothing in it reaches operators or other stores.
-result<node_config> config_of(const dev_options& options, const std::string& folder, std::vector<problem>& problems) {
+/// On this machine alone: nobody is asked who they are.
+result<listen_address> address_here(const char* option, const std::string& text) {
+  const auto address = parse_address(text);
+  if (address && is_loopback(address->host)) return *address;
+  return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + text + "' is not a loopback address",
+               std::string{"write "} + option + " 127.0.0.1:PORT; port 0 takes a free one"};
+}
+
+/// Of `agents`, the node file of a real node: its agents, and what they and their steps need. Everything else, such as its store, ports and
+/// alert targets, belongs to that node.
+result<node_config> agents_in(const std::string& path, std::vector<problem>& problems) {
   node_config out;
-  if (!options.agents.empty()) {
-    auto file = read_node_config(options.agents);
-    if (!file.problems.empty()) {
-      problems = std::move(file.problems);
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, options.agents + " has problems", ""};
-    }
-    out = std::move(file.config);
-    out.alert_targets.clear();
+  if (path.empty()) return out;
+  auto file = read_node_config(path);
+  if (!file.problems.empty()) {
+    problems = std::move(file.problems);
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, path + " has problems", ""};
   }
-  const auto address = parse_address(options.listen);
-  if (!address || !is_loopback(address->host))
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + options.listen + "' is not a loopback address",
-                 "write --node 127.0.0.1:PORT; port 0 takes a free one"};
-  out.name = "dev";
-  out.listen = *address;
-  out.shard_role = true;
-  out.agent_role = true;
-  out.store_path = folder + "/store";
-  out.journal_path = store::journal_in(out.store_path);
-  out.journal_segment_bytes = std::uint64_t{1} << 20;  // quickly made
-  out.journal_max_bytes = std::uint64_t{64} << 20;
-  out.log = {};
-  out.log.file = folder + "/node.log";
-  out.shutdown_timeout_ms = shutdown_ms;
+  auto& read = file.config;
+  out.file = std::move(read.file);
+  out.written = std::move(read.written);
+  out.agents = std::move(read.agents);
+  out.exec_needs = std::move(read.exec_needs);
+  out.secrets = std::move(read.secrets);
+  out.expression_time_limit_ms = read.expression_time_limit_ms;
+  out.expression_memory_bytes = read.expression_memory_bytes;
+  out.caf = std::move(read.caf);
   return out;
+}
+
+/// The node file of the temporary node.
+result<node_config> config_of(const dev_options& options, const std::string& folder, std::vector<problem>& problems) {
+  auto out = agents_in(options.agents, problems);
+  if (!out) return out;
+  const auto address = address_here("--node", options.listen);
+  if (!address) return address.failure();
+  const auto api = address_here("--api", options.api.empty() ? "127.0.0.1:" + std::to_string(default_api_port) : options.api);
+  if (!api) return api.failure();
+  if (api->port != 0 && same_place(*api, *address))
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the node itself listens on " + to_text(*api), "give --api another port"};
+  out->name = "dev";
+  out->listen = *address;
+  out->api.emplace().listen = *api;
+  out->store_path = folder + "/store";
+  out->journal_path = store::journal_in(out->store_path);
+  out->journal_segment_bytes = std::uint64_t{1} << 20;  // quickly made
+  out->journal_max_bytes = std::uint64_t{64} << 20;
+  out->log.file = folder + "/node.log";
+  out->shutdown_timeout_ms = shutdown_ms;
+  return out;
+}
+
+/// Without an address of its own the API gives way to whoever is there: often another `fairlead dev`.
+void leave_out_taken_api(const dev_options& options, node_config& config, dev_console& console) {
+  if (!options.api.empty()) return;
+  const auto listens = probe_listen(*config.api->listen);
+  if (listens.ok()) return;
+  console.say("warning: there is no API: " + listens.failure().sentence + "; --api 127.0.0.1:0 takes a free port");
+  config.api.reset();
 }
 
 result<std::shared_ptr<const scripts>> scripts_of(const dev_options& options, const core::agent_catalog& provided,
@@ -148,7 +179,7 @@ bool wait_for_change(int signals, int files) {
   return ::poll(what.data(), 1, settling_ms) <= 0;
 }
 
-void say_how_to_go_on(dev_console& console, const dev_workflows& workflows, const std::string& address) {
+void say_how_to_go_on(dev_console& console, const dev_workflows& workflows, const std::string& address, const std::string& api) {
   const auto node = address == "127.0.0.1:7100" ? std::string{} : " --node " + address;
   const auto names = workflows.names();
   console.say("");
@@ -156,13 +187,16 @@ void say_how_to_go_on(dev_console& console, const dev_workflows& workflows, cons
   for (const auto& name : names) console.say("  fairlead submit " + name + " --input '{}' --wait" + node);
   if (names.empty()) console.say("  fairlead submit WORKFLOW --input '{}' --wait" + node);
   console.say("  fairlead task show ID" + node);
+  if (!api.empty())
+    console.say("  curl -X PUT '" + api + "/tasks/ID?wait=30s' --json '{\"workflow\": \"" + (names.empty() ? "WORKFLOW" : *names.begin()) +
+                "\", \"input\": {}}'");
   console.say("Ctrl-C ends this.");
   console.say("");
 }
 
 int run_in(const dev_options& options, const dev_folder& folder, int signals, watched_files& files) {
   std::vector<problem> problems;
-  const auto config = config_of(options, folder.path(), problems);
+  auto config = config_of(options, folder.path(), problems);
   if (!problems.empty()) return fail_with(problems);
   if (!config) return fail(config.failure());
   const auto provided = options.agents.empty() ? core::agent_catalog{} : catalog_of(*config);
@@ -171,6 +205,7 @@ int run_in(const dev_options& options, const dev_folder& folder, int signals, wa
   if (!told) return fail(told.failure());
 
   dev_console console;
+  leave_out_taken_api(options, *config, console);
   node_parts parts;
   parts.listener = &console;
   parts.on_fatal = [&folder](const error&) { folder.end(); };
@@ -187,8 +222,8 @@ int run_in(const dev_options& options, const dev_folder& folder, int signals, wa
     fail(failure.why);
     return failure.code;
   }
-  const auto host = config->listen.host.find(':') == std::string::npos ? config->listen.host : "[" + config->listen.host + "]";
-  const auto address = host + ":" + std::to_string(node->port());
+  const auto address = to_text(listen_address{config->listen.host, node->port()});
+  const auto api = config->api ? "http://" + to_text(listen_address{config->api->listen->host, node->api_port()}) + "/v1" : std::string{};
   client_options to;
   to.nodes = {address};
   {
@@ -196,10 +231,11 @@ int run_in(const dev_options& options, const dev_folder& folder, int signals, wa
     if (!connected) return fail(connected.failure());
     console.say("fairlead dev is ready on " + address + "; its store is in " + folder.path() +
                 (folder.removed_at_end() ? " and is removed at the end" : ", and is kept"));
+    if (!api.empty()) console.say("the API is on " + api + ", for everyone on this machine");
     dev_workflows workflows{*node, *connected, provided, *told, [&console](const std::string& line) { console.say(line); }};
     for (const auto& change : files.look()) workflows.take(change);
     for (const auto& name : workflows.idle_scripts()) console.say("warning: no workflow has " + name + ", but a script is given for it");
-    say_how_to_go_on(console, workflows, address);
+    say_how_to_go_on(console, workflows, address, api);
     while (wait_for_change(signals, files.descriptor())) {
       files.drain();
       for (const auto& change : files.look()) workflows.take(change);

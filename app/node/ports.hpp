@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include <caf/actor_system.hpp>
 
@@ -37,6 +38,12 @@ class node_ports {
 
   /// 0: there is no port of /metrics.
   std::uint16_t http_port() const { return http_ ? http_->port() : 0; }
+  /// 0: there is no API, or only on a socket.
+  std::uint16_t api_port() const { return api_ ? api_->tcp_port() : 0; }
+  /// Before stop_api. The clients of the API that are known by a certificate, from the next request on.
+  void take_certificates(const std::vector<access_certificate>& known) {
+    if (api_) api_->take_certificates(known);
+  }
   /// From any thread. False once the API has been stopped.
   bool healthy() { return figures_.healthy(); }
   void stop_api();

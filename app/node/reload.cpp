@@ -36,6 +36,7 @@ node_config in_force(const node_config& running, node_config read, const config_
   out.exec_needs = std::move(read.exec_needs);
   out.secrets = std::move(read.secrets);
   out.log.level = read.log.level;
+  if (changes.certificates) out.access.certificates = std::move(read.access.certificates);
   out.written = std::move(read.written);
   for (const auto& key : changes.kept) {
     out.written.erase(key);

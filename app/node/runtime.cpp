@@ -17,6 +17,7 @@
 #include "actors/node/node_tree.hpp"
 #include "actors/replication/damage_watch.hpp"
 #include "actors/replication/replica.hpp"
+#include "app/access/named_files.hpp"
 #include "app/config/secrets.hpp"
 #include "app/node/identity.hpp"
 #include "app/node/notes.hpp"
@@ -273,6 +274,7 @@ struct node_runtime::state {
     auto made_secrets = make_secrets(config, [this](const std::string& sentence) { warn_of_secrets(sentence); });
     if (!made_secrets) return made_secrets.failure();
     secrets = std::move(*made_secrets);
+    if (auto sound = sound_access_files(config); !sound.ok()) return sound;
     if (const auto listens = probe_listen(config.listen); !listens.ok()) {
       code = exit_in_use;
       return listens.failure();
@@ -349,7 +351,7 @@ struct node_runtime::state {
     port = *published;
     auto served = node_ports::serve({config, *system, *tree, clock, *log, audit, ending, [this] { return describe_replicas(); }});
     if (!served) {
-      code = exit_in_use;
+      if (served.failure().code == v1::ERROR_CODE_UNAVAILABLE) code = exit_in_use;
       return served.failure();
     }
     ports = std::move(*served);
@@ -381,6 +383,7 @@ struct node_runtime::state {
     config = std::move(plan->config);
     secrets = std::move(plan->secrets);
     if (plan->changes.log_level) log->set_level(config.log.level);
+    if (plan->changes.certificates && ports) ports->take_certificates(config.access.certificates);
     const auto failed = tree->change_agents(std::move(plan->agents));
     log->on_note(note_level::info, "node", to_text(out));
     if (failed.empty()) return out;
@@ -472,6 +475,7 @@ status node_runtime::add_agent(const given_agent& agent, const std::string& inst
 result<v1::NodeReload> node_runtime::reload() { return state_->reload(); }
 observer& node_runtime::log() { return *state_->log; }
 std::uint16_t node_runtime::http_port() const { return state_->ports ? state_->ports->http_port() : 0; }
+std::uint16_t node_runtime::api_port() const { return state_->ports ? state_->ports->api_port() : 0; }
 bool node_runtime::healthy() { return state_->ports && state_->ports->healthy(); }
 supervision_tree& node_runtime::tree() { return state_->tree->tree(); }
 bool node_runtime::stop() { return state_->end(exit_ok); }

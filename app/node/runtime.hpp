@@ -69,6 +69,8 @@ class node_runtime {
   std::uint16_t port() const;
   /// The port of /metrics and the like; 0: none.
   std::uint16_t http_port() const;
+  /// The port of the API; 0: none.
+  std::uint16_t api_port() const;
   /// Whether the tree runs and the Schedulers here answer. From any thread; may take two seconds.
   bool healthy();
   observer& log();

@@ -113,6 +113,28 @@ class certificates_scenario:
         refused(self.to(self.bill), "not_found", "GET", "/v1/tasks?namespace=billing")
         expect(ask(self.to(self.bill), "GET", "/v1/me")[1]["namespaces"] == ["billing"], "it may see who it is")
 
+    def rows_are_replaced(self):
+        """By a reload, all or nothing: who has no row any more loses access with the next request, over a connection that is open, too."""
+        kept, text = self.to(self.agent)(), self.place.config.read_text()
+
+        def status_of_kept():
+            kept.request("GET", "/v1/me")
+            answer = kept.getresponse()
+            answer.read()
+            return answer.status
+        expect(status_of_kept() == 200, "before")
+        row = f"{{ san: '{AGENT}', roles: [client] }}, "
+        self.place.config.write_text(text.replace(row, "{ san: 'cn:nobody', roles: [boss] }, "))
+        done = harness.fairlead("node", "reload", node=self.place.node.address)
+        expect(done.returncode == 2 and "boss" in done.stderr and status_of_kept() == 200, f"a wrong row: {done.returncode} {done.stderr}")
+        self.place.config.write_text(text.replace(row, ""))
+        took = harness.fairlead_json("node", "reload", node=self.place.node.address)
+        expect(took["applied"] == ["access.certificates"] and not took["needs_restart"], str(took))
+        expect(status_of_kept() == 401 and self.name_of(self.agent) == 401 and self.name_of(self.ben) == "ben", "the row is withdrawn")
+        self.place.config.write_text(text)
+        harness.fairlead_json("node", "reload", node=self.place.node.address)
+        expect(status_of_kept() == 200, "the row is there again")
+
     def no_session_is_taken_up_again(self):
         """Nobody comes back under the certificate of an earlier connection."""
         context, kept, reused = self.context(self.ben), None, []
@@ -190,14 +212,17 @@ class certificates_scenario:
                     f"key: {self.folder}/localhost-key.pem, client_ca: {self.folder}/nothing.pem }} }}", access=f"{{ certificates: {ROWS} }}")
         one.node.launch()
         code = one.node.process.wait(20)
-        expect(code != 0 and "nothing.pem" in one.folder.joinpath("node.log").read_text(), f"{code}, {one.node.last_words()}")
+        expect(code == 2 and "nothing.pem" in one.folder.joinpath("node.log").read_text(), f"{code}, {one.node.last_words()}")
+        expect(not one.store.exists(), "it has made a store")
+        done = harness.fairlead("config", "check", one.config)
+        expect(done.returncode == 2 and "api.tls.client_ca: " in done.stderr, f"config check: {done.returncode} {done.stderr}")
 
     def end(self):
         code, _ = self.place.node.end()
         expect(code == 0, f"the node ended with {code}: {self.place.node.last_words()}")
 
     def run(self):
-        for part in (self.right, self.wrong, self.namespaces, self.no_session_is_taken_up_again, self.trust_is_replaced, self.beside_tokens,
+        for part in (self.right, self.wrong, self.namespaces, self.rows_are_replaced, self.no_session_is_taken_up_again, self.trust_is_replaced, self.beside_tokens,
                      self.end_is_told, self.bad_start):
             part()
             print(f"ok  {part.__name__}", flush=True)

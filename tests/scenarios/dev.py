@@ -5,12 +5,15 @@ import json
 import os
 import queue
 import signal
+import socket
 import subprocess
 import threading
 import time
+import urllib.request
 
 import harness
-from harness import expect, fairlead, wait_until
+from harness import expect, fairlead, free_ports, wait_until
+from place import place
 
 FLOW = """\
 workflow: order
@@ -55,7 +58,8 @@ class dev:
 
 def refusals(folder):
     for arguments, says in ((("--script", "a.b=fial"), "at character 1: 'fial' is not an action"), (("--script", "a=echo"), "'a' does not name a call"),
-                            (("--node", "0.0.0.0:0"), "not a loopback address"), (("--agents", "none.yaml"), "none.yaml"),
+                            (("--node", "0.0.0.0:0"), "not a loopback address"), (("--api", "0.0.0.0:0"), "not a loopback address"),
+                            (("--agents", "none.yaml"), "none.yaml"),
                             (("--scripts", folder / "bad"), "bad:1:6: a.b"), ((folder / "nothing",), "neither a folder nor a file")):
         done = fairlead("dev", *(["--port", "0"] if "--node" not in arguments else []), folder, *arguments)
         expect(done.returncode in (2, 3) and says in done.stderr, f"{arguments} ended with {done.returncode}: {done.stderr}")
@@ -131,6 +135,34 @@ def run():
             code, _ = one.end(signal.SIGTERM)
             expect(code == 0, f"it ended with {code}")
         print("ok  a store that is kept is gone on from", flush=True)
+        beside_its_node(box, flow, temporary)
+
+
+def put(url, body):
+    asked = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"}, method="PUT")
+    with urllib.request.urlopen(asked, timeout=40) as answer:
+        return answer.status, json.load(answer)
+
+
+def beside_its_node(box, flow, temporary):
+    """The agents of a node file, while the node of that file runs: its store, ports and audit stay its own. The API is there."""
+    one = place(box, "real", api="{ listen: '127.0.0.1:%d', socket: real.sock }" % free_ports(1)[0])
+    one.node.start()
+    other = box.folder / "other.yaml"
+    other.write_text("workflow: other\nsteps: { a: { agent: quite, call: new, undo: none } }\n", encoding="utf-8")
+    tried = dev(box, flow, other, "--port", "0", "--api", "127.0.0.1:0", "--agents", one.folder / "node.yaml", temporary=temporary)
+    tried.says("Ctrl-C ends this")
+    url = next(line.split("API is on ")[1].split(",")[0] for line in tried.lines if "API is on " in line)
+    status, said = put(f"{url}/tasks/over-http?wait=20s", {"workflow": "other", "input": {}})
+    expect(not any("agent payment: scripted" in line for line in tried.lines), f"it has no agents of the file: {tried.lines}")
+    expect(status == 201 and said["state"] == "completed", f"{status}: {said}")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        second = dev(box, flow, "--port", "0", "--api", f"127.0.0.1:{taken.getsockname()[1]}", temporary=temporary)
+        expect(second.process.wait(timeout=20) != 0, "it took an address that another program has")
+    tried.end()
+    expect("over-http" not in fairlead("audit", node=one.node.address).stdout, "the request is in the audit of the node")
+    expect(one.node.end()[0] == 0, f"the node has ended: {one.node.last_words()}")
+    print("ok  the node whose agents it runs goes on beside it, and requests of the API are answered", flush=True)
 
 
 if __name__ == "__main__":

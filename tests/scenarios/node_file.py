@@ -6,8 +6,9 @@ import re
 
 def derive(source, target, ports=None, settings=None):
     """Writes `source` to `target` with `ports` ({old: new}) replaced wherever `:OLD` stands, and `settings` ({"store.path": text}) set,
-    those that the file does not have yet included. The journal's files are small unless `settings` say otherwise."""
-    text = source.read_text(encoding="utf-8")
+    those that the file does not have yet included. The journal's files are small unless `settings` say otherwise, and the API of config/ is
+    left out, whose port is the same for all."""
+    text = re.sub(r"^api: .*:7190 .*\n", "", source.read_text(encoding="utf-8"), flags=re.M)
     replaced = {str(old): str(new) for old, new in (ports or {}).items()}
     if replaced:
         text = re.sub(rf":({'|'.join(replaced)})\b", lambda match: ":" + replaced[match.group(1)], text)

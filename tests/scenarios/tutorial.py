@@ -29,18 +29,21 @@ def script_of(page):
 
 def run():
     with sandbox("tutorial") as box:
-        ports = dict(zip(("7100", "7201", "7202"), map(str, free_ports(3))))
+        ports = dict(zip(("7100", "7190", "7201", "7202"), map(str, free_ports(4))))
         files = box.folder / "docs" / "examples" / "tutorial"
         shutil.copytree(ROOT / "docs" / "examples" / "tutorial", files)
+
+        def of_here(text):
+            return re.sub("|".join(ports), lambda found: ports[found[0]], text)
         for one in files.iterdir():
-            one.write_text(re.sub("|".join(ports), lambda found: ports[found[0]], one.read_text()))
+            one.write_text(of_here(one.read_text()))
         binaries = box.folder / "bin"
         binaries.mkdir()
         (binaries / "fairlead").symlink_to(BINARY)
         environment = dict(os.environ, PATH=f"{binaries}:{os.environ['PATH']}", FAIRLEAD_NODE=f"127.0.0.1:{ports['7100']}")
         # Into files: what runs in the background holds the same ends.
         with open(box.folder / "told", "w+") as out, open(box.folder / "errors", "w+") as errors:
-            shell = subprocess.Popen(["bash", "-c", script_of((ROOT / "docs" / "tutorial.md").read_text())], cwd=box.folder,
+            shell = subprocess.Popen(["bash", "-c", script_of(of_here((ROOT / "docs" / "tutorial.md").read_text()))], cwd=box.folder,
                                      env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=errors)
             try:
                 shell.wait(timeout=100)
@@ -51,6 +54,7 @@ def run():
         errors = (box.folder / "errors").read_text()
         try:
             expect("Task anna is completed." in told, "the first booking does not complete")
+            expect('"id":"dora","created":true' in told and '"state":"completed"' in told, "the booking over HTTP does not complete")
             expect("Task bert is undone: step payment failed (http_402)" in told, "the declined card is not told")
             shown = told.split("$ fairlead task show bert", 1)[1].split("\n$ ", 1)[0]
             expect(re.search(r"^seat +undone", shown, flags=re.M), "the seat of the declined booking is not given back")

@@ -22,7 +22,8 @@ namespace {
 
 std::string task_path(const std::string& id) { return "/v1/tasks/" + door::encode_percent(id); }
 
-/// Until the task has ended or is parked, or the time is over. What goes wrong meanwhile changes nothing: the task is submitted.
+/// Until the task has ended or is parked, or the time is over. What goes wrong meanwhile changes nothing: the task is submitted, and the
+/// answer does not say how it is.
 void wait_for_end(const exchange_ptr& x, v1::SubmitResult taken, std::uint64_t after, std::chrono::steady_clock::time_point until) {
   if (x->is_over()) return;
   const auto left = std::max(std::chrono::duration_cast<duration>(until - std::chrono::steady_clock::now()), duration{0});
@@ -32,15 +33,16 @@ void wait_for_end(const exchange_ptr& x, v1::SubmitResult taken, std::uint64_t a
   request.set_wait_ms(left.count());
   x->ask_any<v1::WatchRequest>(request, left, [x, taken = std::move(taken), after, until](const result<v1::WatchReply>& reply) {
     const door::headers located{{"Location", task_path(taken.id())}};
-    if (reply && (has_ended(reply->state()) || reply->parked())) {
+    if (!reply) return x->say(202, submit_json(taken), located);
+    const bool ended = has_ended(reply->state()) || reply->parked();
+    if (ended || std::chrono::steady_clock::now() >= until) {
       v1::TaskEnd end;
       end.set_id(taken.id());
       end.set_state(reply->state());
       end.set_parked(reply->parked());
       end.set_reason(reply->reason());
-      return x->say(taken.created() ? 201 : 200, submit_json(taken, &end), located);
+      return x->say(ended ? taken.created() ? 201 : 200 : 202, submit_json(taken, &end), located);
     }
-    if (!reply || std::chrono::steady_clock::now() >= until) return x->say(202, submit_json(taken), located);
     wait_for_end(x, taken, reply->events().empty() ? after : reply->events().rbegin()->sequence(), until);
   });
 }

@@ -1,5 +1,7 @@
 #include <memory>
+#include <utility>
 
+#include "app/access/named_files.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/problems.hpp"
 #include "app/config/config.hpp"
@@ -18,6 +20,7 @@ void add_config_commands(CLI::App& app, cli_context& context) {
     auto read = read_node_config(*path);
     if (read.problems.empty()) {
       read.problems = check_secret_values(read.config);
+      for (auto& wrong : check_access_files(read.config)) read.problems.push_back(std::move(wrong));
       for (auto& missing : check_exec_needs(read.config)) read.problems.push_back(std::move(missing));
     }
     if (context.json) {

@@ -15,6 +15,10 @@ void add_dev_command(CLI::App& app, cli_context& context) {
                    ->type_name("HOST:PORT")
                    ->capture_default_str();
   auto* given = command->add_option("--port", *port, "Same as --node 127.0.0.1:N; 0 takes a free port")->type_name("N")->excludes(node);
+  command
+      ->add_option("--api", options->api,
+                   "Address of the API, on this machine only; port 0 takes a free one (default 127.0.0.1:7190, if free)")
+      ->type_name("HOST:PORT");
   command->add_option("--agents", options->agents, "A node file: its agents run as configured; only the other agents are scripted")
       ->type_name("NODE.yaml");
   command->add_option("--keep", options->keep, "Keep the store in this folder, and reuse a store that is already there")->type_name("DIR");

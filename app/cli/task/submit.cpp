@@ -9,6 +9,7 @@
 #include "app/cli/screen/table.hpp"
 #include "app/cli/task/batch.hpp"
 #include "app/cli/task/reply_options.hpp"
+#include "app/cli/task/waiting.hpp"
 #include "app/cli/task/watch.hpp"
 #include "app/cli/words.hpp"
 #include "app/json/task.hpp"
@@ -92,7 +93,7 @@ int submit_one(cli_context& context, const submit_options& options) {
     return context.code;
   }
   if (!context.json) print(context, submitted_text(taken));
-  auto end = connected->wait(taken.id(), timeout->value_or(duration{0}));
+  auto end = wait_aloud(*connected, context, taken.id(), timeout->value_or(duration{0}));
   if (!end) {
     if (context.json) print(context, submit_json(taken) + "\n");
     return fail(end.failure());

@@ -17,19 +17,6 @@ constexpr std::size_t payload_width = 300;  // `--json` gives the whole payload
 
 std::string number(std::uint32_t value) { return value == 0 ? "-" : std::to_string(value); }
 
-std::string fault_text(const v1::StepRecord& step) {
-  if (!step.has_fault()) return "";
-  auto out = std::string{fault_kind_word(step.fault().kind())} + " " + step.fault().code();
-  if (!step.fault().message().empty()) out += ": " + step.fault().message();
-  return out;
-}
-
-std::string step_state_text(const v1::TaskRecord& task, const v1::StepRecord& step) {
-  std::string out = core::shown_state(task, step);
-  if (step.doubtful() && step.state() != v1::STEP_STATE_IN_DOUBT) out += ", in doubt";
-  return out;
-}
-
 /// `3`, or `3, 2 failed`.
 std::string attempts_text(const v1::Attempts& attempts) {
   auto out = number(attempts.made());
@@ -133,6 +120,19 @@ std::string remedies_text(const v1::TaskShowReply& reply) {
 }
 
 }  // namespace
+
+std::string fault_text(const v1::StepRecord& step) {
+  if (!step.has_fault()) return "";
+  auto out = std::string{fault_kind_word(step.fault().kind())} + " " + step.fault().code();
+  if (!step.fault().message().empty()) out += ": " + step.fault().message();
+  return out;
+}
+
+std::string step_state_text(const v1::TaskRecord& task, const v1::StepRecord& step) {
+  std::string out = core::shown_state(task, step);
+  if (step.doubtful() && step.state() != v1::STEP_STATE_IN_DOUBT) out += ", in doubt";
+  return out;
+}
 
 std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& agents) {
   const auto& task = reply.task();

@@ -8,6 +8,11 @@
 
 namespace fairlead::app {
 
+/// `transient http_503: MESSAGE`; empty: there is none.
+std::string fault_text(const v1::StepRecord& step);
+/// `retrying`; `completed, in doubt`.
+std::string step_state_text(const v1::TaskRecord& task, const v1::StepRecord& step);
+
 std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& agents = {});
 
 /// Only the steps, or only the history, of a task.

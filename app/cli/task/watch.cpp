@@ -19,7 +19,7 @@ namespace fairlead::app {
 
 namespace {
 
-/// Of one request, while no node takes it.
+/// Of one request, while no node takes it. `submit --wait` waits as long.
 constexpr std::chrono::seconds longest_call{60};
 
 /// The step's state after an event. null: the event does not change the state, or a later event
@@ -66,26 +66,39 @@ constexpr duration stop_looked_for_every{500};
 status follow(client& to, const cli_context& context, const std::string& id, const std::function<bool(const v1::WatchReply&)>& show,
               duration limit) {
   if (!context.stop) return to.watch(id, 0, show, limit, true);
-  const auto deadline = std::chrono::steady_clock::now() + limit;
-  std::uint64_t seen = 0;
-  bool ended = false;
-  const auto take = [&](const v1::WatchReply& reply) {
-    if (!reply.events().empty()) seen = reply.events().rbegin()->sequence();
-    ended = reply.parked() || has_ended(reply.state());
-    return show(reply) && !stopped(context);
-  };
-  for (;;) {
-    auto watched = to.watch(id, seen, take, stop_looked_for_every, true);
-    if (watched && ended) return watched;
-    if (!watched && watched.failure().code != v1::ERROR_CODE_TIMED_OUT) return watched;
-    if (context.code != exit_ok || stopped(context)) return nothing{};
-    if (limit.count() > 0 && std::chrono::steady_clock::now() >= deadline)
-      return error{v1::ERROR_CODE_TIMED_OUT, "Task " + id + " has not ended within " + format_duration(limit.count()),
-                   "The task goes on; wait for it again"};
-  }
+  return follow_in_parts(
+      to, id, [&](const v1::WatchReply& reply) { return show(reply) && !stopped(context); }, {limit, stop_looked_for_every, true},
+      [&] { return context.code == exit_ok && !stopped(context); });
 }
 
 }  // namespace
+
+status follow_in_parts(client& to, const std::string& id, const std::function<bool(const v1::WatchReply&)>& show, const watch_parts& how,
+                       const std::function<bool()>& between) {
+  const auto deadline = std::chrono::steady_clock::now() + how.limit;
+  std::uint64_t seen = 0;
+  bool over = false;  // the task has ended or is parked, or `show` wants no more
+  const auto take = [&](const v1::WatchReply& reply) {
+    if (!reply.events().empty()) seen = reply.events().rbegin()->sequence();
+    const bool goes_on = show(reply);
+    over = !goes_on || reply.parked() || has_ended(reply.state());
+    return goes_on;
+  };
+  for (;;) {
+    const auto began = std::chrono::steady_clock::now();
+    auto part = how.part;
+    if (how.limit.count() > 0) part = std::clamp(std::chrono::duration_cast<duration>(deadline - began), duration{1}, part);
+    auto watched = to.watch(id, seen, take, part, how.with_progress);
+    if (over) return watched;
+    // A request without an answer takes longer.
+    const bool only_quiet = std::chrono::steady_clock::now() - began < longest_call;
+    if (!watched && (watched.failure().code != v1::ERROR_CODE_TIMED_OUT || !only_quiet)) return watched;
+    if (how.limit.count() > 0 && std::chrono::steady_clock::now() >= deadline)
+      return error{v1::ERROR_CODE_TIMED_OUT, "Task " + id + " has not ended within " + format_duration(how.limit.count()),
+                   "The task goes on; wait for it again"};
+    if (!between()) return nothing{};
+  }
+}
 
 void watch_view::take(const v1::WatchReply& reply) {
   if (!reply.step_paths().empty()) paths_.assign(reply.step_paths().begin(), reply.step_paths().end());

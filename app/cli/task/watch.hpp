@@ -1,9 +1,11 @@
 #pragma once
 // `task watch`: shows the steps of one task as they change.
 
+#include <functional>
 #include <map>
 #include <string>
 
+#include "actors/client/client.hpp"
 #include "app/cli/context.hpp"
 
 namespace fairlead::app {
@@ -40,6 +42,16 @@ class watch_view {
   std::map<std::size_t, step_view> steps_;  // by index into paths_
   bool drains_ = false;                     // the task is being undone, or is to fail
 };
+
+struct watch_parts {
+  duration limit;  // zero: none
+  duration part;
+  bool with_progress;
+};
+
+/// As client::watch. Between parts in which nothing happens it calls `between`, which returns false to stop.
+status follow_in_parts(client& to, const std::string& id, const std::function<bool(const v1::WatchReply&)>& show, const watch_parts& how,
+                       const std::function<bool()>& between);
 
 /// Follows the task until it has ended or is parked and sets context.code.
 void watch_task(cli_context& context, const std::string& id);

@@ -28,5 +28,6 @@ class Cards(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
 
-argparse.ArgumentParser(description=__doc__).parse_args()
-ThreadingHTTPServer(("127.0.0.1", 7202), Cards).serve_forever()
+options = argparse.ArgumentParser(description=__doc__)
+options.add_argument("--port", type=int, default=7202, help="where it listens, on this machine")
+ThreadingHTTPServer(("127.0.0.1", options.parse_args().port), Cards).serve_forever()

@@ -34,5 +34,6 @@ class Seats(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
 
-argparse.ArgumentParser(description=__doc__).parse_args()
-ThreadingHTTPServer(("127.0.0.1", 7201), Seats).serve_forever()
+options = argparse.ArgumentParser(description=__doc__)
+options.add_argument("--port", type=int, default=7201, help="where it listens, on this machine")
+ThreadingHTTPServer(("127.0.0.1", options.parse_args().port), Seats).serve_forever()

@@ -191,6 +191,17 @@ TEST_F(gate_test, says_before_a_body_whether_it_knows_who_sends_it) {
   EXPECT_TRUE(gate_->knows({}, {"127.0.0.1", {}}, now));
 }
 
+TEST_F(gate_test, knows_other_certificates_with_the_next_request) {
+  config_ = {"", {}, {{"cn:ben", "ben", {"viewer"}, {"default"}}}};
+  open();
+  EXPECT_EQ(asked({}, shows({"", {"cn:ben"}, far_ms})), "certificate ben");
+  gate_->take({{"cn:ann", "ann", {"viewer"}, {"default"}}});
+  EXPECT_EQ(asked({}, shows({"", {"cn:ann"}, far_ms})), "certificate ann");
+  EXPECT_TRUE(asked({}, shows({"", {"cn:ben"}, far_ms})).starts_with("unauthenticated")) << "the former row is gone";
+  gate_->take({});
+  EXPECT_TRUE(asked({}).starts_with("unauthenticated")) << "a gate that asks never opens to everybody";
+}
+
 TEST_F(gate_test, does_not_open_without_a_sound_file) {
   EXPECT_FALSE(gate::open(config_, [](const std::string&) {}).ok()) << "there is none";
   add("ben", {"viewer"});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/app/problems.hpp"
 
 namespace fairlead::app {
@@ -41,6 +43,29 @@ TEST(config_changes, names_the_keys_that_count_at_once_and_those_that_wait_for_a
   EXPECT_EQ(what.applied, names{"log.level"});
   EXPECT_TRUE(what.log_level);
   EXPECT_EQ(what.kept, (names{"limits.running_tasks", "retention.keep"}));
+}
+
+std::string with_certificates(const std::string& san, const std::string& authorities = "ca.pem") {
+  return "api: { tls: { certificate: a.pem, key: a-key.pem, client_ca: " + authorities +
+         " }, listen: 127.0.0.1:7190 }\naccess: { certificates: [{ san: '" + san + "', roles: [viewer] }] }\n";
+}
+
+TEST(config_changes, takes_the_certificates_of_clients_at_once_if_the_same_authorities_vouch_for_them) {
+  const auto what = between(with_certificates("cn:ann"), with_certificates("cn:ben"));
+  EXPECT_EQ(what.applied, names{"access.certificates"});
+  EXPECT_TRUE(what.certificates);
+  const auto others = between(with_certificates("cn:ann"), with_certificates("cn:ben", "other.pem"));
+  EXPECT_EQ(others.kept, (names{"access.certificates", "api.tls.client_ca"}));
+  EXPECT_FALSE(others.certificates);
+}
+
+TEST(config_changes, never_begins_or_ends_to_ask_for_certificates_without_a_restart) {
+  for (const auto& [before, after] : {std::pair{with_certificates("cn:ann"), std::string{"api: {}\n"}},
+                                      std::pair{std::string{"api: {}\n"}, with_certificates("cn:ann")}}) {
+    const auto what = between(before, after);
+    EXPECT_EQ(what.applied, names{});
+    EXPECT_FALSE(what.certificates);
+  }
 }
 
 TEST(config_changes, gives_every_agent_a_changed_secret) {

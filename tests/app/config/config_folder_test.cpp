@@ -46,6 +46,8 @@ TEST(config_folder, the_demo_s_node_is_what_the_demo_expects) {
   const auto node = read_node_config(config_folder() / "single.yaml").config;
   EXPECT_EQ(node.listen.host, "127.0.0.1");
   EXPECT_EQ(node.listen.port, 7100);
+  ASSERT_TRUE(node.api && node.api->listen);
+  EXPECT_EQ(to_text(*node.api->listen), "127.0.0.1:7190");
   EXPECT_EQ(std::filesystem::path{node.store_path}, (config_folder().parent_path() / "data").lexically_normal());
   ASSERT_EQ(agents_of<agents::http_agent_config>(node).size(), 3U);
   EXPECT_EQ(agents_of<agents::http_agent_config>(node)[0].name, "inventory");

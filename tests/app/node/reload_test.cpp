@@ -94,6 +94,24 @@ TEST_F(reload_test, names_a_key_that_needs_a_restart_each_time) {
   EXPECT_EQ(plan()->changes.kept, std::vector<std::string>{}) << "the file says again what counts";
 }
 
+TEST_F(reload_test, takes_the_certificates_of_clients) {
+  const auto named = [](const std::string& san) {
+    return "api: { tls: { certificate: a.pem, key: a-key.pem, client_ca: ca.pem }, listen: 127.0.0.1:7190 }\naccess: { certificates: [{ "
+           "san: '" +
+           san + "', roles: [viewer] }] }\n";
+  };
+  write(agents_a + named("cn:ann"));
+  running = read_node_config(file()).config;
+  write(agents_a + named("cn:ben"));
+  const auto out = plan();
+  ASSERT_TRUE(out.ok());
+  EXPECT_EQ(out->changes.applied, std::vector<std::string>{"access.certificates"});
+  ASSERT_EQ(out->config.access.certificates.size(), 1U);
+  EXPECT_EQ(out->config.access.certificates[0].san, "cn:ben");
+  running = out->config;
+  EXPECT_EQ(plan()->changes.applied, std::vector<std::string>{});
+}
+
 TEST_F(reload_test, says_in_one_line_what_it_took) {
   write("agents: { b: { kind: native, handler: echo } }\nlog: { level: debug }\nretention: { keep: 7d }\n");
   EXPECT_EQ(to_text(to_proto("n.yaml", plan()->changes)),
