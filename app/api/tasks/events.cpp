@@ -44,8 +44,8 @@ std::string events_of(const v1::WatchReply& reply, place_in_task& at) {
 void begin(const exchange_ptr& x) { x->begin_stream("retry: 2000\n\n"); }
 
 /// The client comes again, and finds out what is wrong.
-void say_bye(const exchange_ptr& x, const error& why) {
-  x->send("event: bye\ndata: " + json_writer{}.begin_object().key("reason").string(why.sentence).end_object().text() + "\n\n");
+void say_bye(const exchange_ptr& x, const std::string& reason) {
+  x->send("event: bye\ndata: " + json_writer{}.begin_object().key("reason").string(reason).end_object().text() + "\n\n");
   x->end_stream();
 }
 
@@ -95,12 +95,16 @@ void follow(const exchange_ptr& x, place_in_task at, bool has_begun) {
                                      });
                                    begin(x);
                                  }
-                                 if (!reply) return say_bye(x, reply.failure());
+                                 if (!reply) return say_bye(x, reply.failure().sentence);
+                                 if (!x->may_go_on())
+                                   return say_bye(x,
+                                                  "Whoever began this stream may not go on: a token or certificate has ended or was "
+                                                  "revoked, or has other rights.");
                                  if (has_ended(reply->state())) {
                                    // The record may have been archived between two answers.
                                    if (!reply->events().empty()) return send_end(x, *reply, at);
                                    return read_whole(x, at.sequence, *reply, [x, at](const result<v1::WatchReply>& whole) {
-                                     whole ? send_end(x, *whole, at) : say_bye(x, whole.failure());
+                                     whole ? send_end(x, *whole, at) : say_bye(x, whole.failure().sentence);
                                    });
                                  }
                                  auto text = events_of(*reply, at);

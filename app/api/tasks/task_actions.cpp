@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "actors/gateway/requests/audit_entries.hpp"
 #include "app/api/api.hpp"
 #include "app/json/node/operations.hpp"
 #include "app/json/node/task_action.hpp"
@@ -41,7 +42,10 @@ void act_on_task(exchange_ptr x) {
   *request.mutable_action() = std::move(*action);
   request.add_ids(x->part(0));
   x->ask<v1::OperateRequest>(std::move(request), [x](const v1::OperateReply& reply) {
-    if (const auto* const done = x->only_result(reply)) x->say(200, operated_json(*done));
+    const auto* const done = x->only_result(reply);
+    if (done == nullptr) return;
+    x->note_state(state_after(*done));
+    x->say(200, operated_json(*done));
   });
 }
 
