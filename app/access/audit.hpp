@@ -36,7 +36,7 @@ struct audit_entry {
 };
 
 std::string audit_json(const audit_entry& what);
-/// For the node's log: one line, which has no request id only where there is none.
+/// For the node's log, which keeps it in one line. No payload is in it.
 std::string audit_sentence(const audit_entry& what);
 /// What a path is about: what is behind `/v1/tasks/`, `/v1/jobs/` and the like, decoded. Empty: nothing is.
 std::string audit_object(std::string_view path);
