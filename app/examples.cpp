@@ -85,7 +85,7 @@ constexpr command_examples all[] = {
     {"alert show", "17"},
     {"alert ack", "17 --note 'the bank is down'"},
     {"brake release", "--reason 'the bad release is taken back'"},
-    {"audit", "\nn1 --since 7d --who ben\n--path /v1/tasks/order-17/actions --json"},
+    {"audit", "\nn1 --since 7d --who ben\n--path /v1/tasks/order-17/actions --json\n--object order-17"},
     {"status", "\n--json"},
     {"console", "\n-c 'nodes; shards'"},
     {"inspect nodes", ""},

@@ -76,6 +76,8 @@ struct principal {
   right_set rights;
   std::int64_t expires_unix_ms = 0;                      // 0: never
   std::optional<std::vector<std::string>> namespaces{};  // nullopt: all
+  std::string token{};                                   // its id; empty: it was no token that decided
+  std::int64_t last_used_unix_ms = 0;                    // of the token: before this request, at this node; 0: not since the node started
 
   /// Nobody was asked where the API is open to the whole machine.
   bool is_known() const { return kind != "loopback"; }

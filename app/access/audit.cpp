@@ -15,6 +15,8 @@
 #include <utility>
 
 #include "actors/core/text/json.hpp"
+#include "actors/core/text/text.hpp"
+#include "app/door/target.hpp"
 #include "app/json/writer.hpp"
 #include "app/process/write_all.hpp"
 #include "messages/time.hpp"
@@ -35,6 +37,8 @@ constexpr std::chrono::seconds try_again_after{1};
 constexpr std::size_t block_bytes = 64 * 1024;  // an entry is far shorter
 constexpr std::size_t most_looked_at = 20'000;
 constexpr std::size_t most_page_bytes = 1'048'576;
+constexpr std::size_t most_said_reason = 200;    // bytes of it in the log
+constexpr std::uint64_t most_refused_said = 20;  // a minute
 
 struct file_place {
   std::string part;
@@ -62,15 +66,40 @@ std::string part_of(const std::string& day, int number) {
 std::string audit_json(const audit_entry& what) {
   json_writer out;
   out.begin_object().key("at").moment(what.at_unix_ms).key("kind").text_or_null(what.kind).key("who").text_or_null(what.who);
+  out.key("token").text_or_null(what.token);
   out.key("from").text_or_null(what.from).key("request_id").string(what.request_id).key("method").string(what.method);
-  out.key("path").string(what.path).key("verb").text_or_null(what.verb).key("reason").text_or_null(what.reason);
+  out.key("path").string(what.path).key("object").text_or_null(what.object).key("verb").text_or_null(what.verb);
+  out.key("reason").text_or_null(what.reason).key("state_after").text_or_null(what.state_after);
   return out.key("status").number(std::int64_t{what.status}).key("code").text_or_null(what.code).end_object().text();
 }
 
-result<std::unique_ptr<audit_log>> audit_log::open(std::string folder, std::uint64_t most_bytes, const clock& time,
-                                                   std::function<void(const std::string&)> warn) {
+std::string audit_sentence(const audit_entry& what) {
+  auto out = what.kind.empty() ? std::string{"somebody unknown"} : what.kind + " " + (what.who.empty() ? "without a name" : what.who);
+  if (!what.token.empty()) out += " (" + what.token + ")";
+  if (!what.from.empty()) out += " from " + what.from;
+  out += ": " + what.method + " " + what.path;
+  // Where the path does not say it.
+  if (!what.object.empty() && audit_object(what.path).empty()) out += " " + what.object;
+  if (!what.verb.empty()) out += " " + what.verb;
+  out += what.code.empty() ? ": done" : ": refused, " + what.code;
+  if (!what.state_after.empty()) out += ", now " + what.state_after;
+  if (!what.reason.empty()) out += "; reason: " + core::clean_text(what.reason, most_said_reason);
+  return out + "; request " + what.request_id;
+}
+
+std::string audit_object(std::string_view path) {
+  constexpr std::string_view base = "/v1/";
+  if (!path.starts_with(base)) return {};
+  path.remove_prefix(base.size());
+  const auto collection = path.substr(0, path.find('/'));
+  if (collection.size() == path.size() || collection == "requests") return {};
+  path.remove_prefix(collection.size() + 1);
+  return door::decode_percent(path.substr(0, path.find('/'))).value_or("");
+}
+
+result<std::unique_ptr<audit_log>> audit_log::open(std::string folder, std::uint64_t most_bytes, const clock& time, say to_log) {
   if (const auto there = store::prepare_directory(folder, false); !there.ok()) return there.failure();
-  std::unique_ptr<audit_log> out{new audit_log{std::move(folder), most_bytes, time, std::move(warn)}};
+  std::unique_ptr<audit_log> out{new audit_log{std::move(folder), most_bytes, time, std::move(to_log)}};
   out->thread_ = std::thread{[at = out.get()] { at->run(); }};
   return out;
 }
@@ -86,7 +115,7 @@ audit_log::~audit_log() {
 }
 
 void audit_log::note(const audit_entry& what, std::function<void(const status&)> then) {
-  waiting one{day_of(what.at_unix_ms), audit_json(what) + "\n", std::move(then)};
+  waiting one{day_of(what.at_unix_ms), audit_json(what) + "\n", audit_sentence(what), !what.code.empty(), std::move(then)};
   {
     const std::lock_guard lock{guard_};
     waiting_.push_back(std::move(one));
@@ -102,12 +131,32 @@ void audit_log::run() {
     if (ending_ && waiting_.empty()) return;
     const auto all = std::exchange(waiting_, {});
     lock.unlock();
-    const auto written = all.empty() ? write({{day_of(to_unix_ms(time_.now())), "\n", {}}}) : write(all);
+    const auto written = all.empty() ? write({{day_of(to_unix_ms(time_.now())), "\n", {}, false, {}}}) : write(all);
     if (written.ok() != sound_.exchange(written.ok()))
-      warn_(written.ok() ? "the audit is written again"
-                         : "the audit cannot be written, so actions over the API are refused: " + written.failure().sentence);
+      say_(note_level::warning, written.ok()
+                                    ? "the audit is written again"
+                                    : "the audit cannot be written, so actions over the API are refused: " + written.failure().sentence);
+    (written.ok() ? written_ : lost_) += all.size();
+    say_all(all);
     for (const auto& one : all) one.then(written);
     lock.lock();
+  }
+}
+
+void audit_log::say_all(const std::vector<waiting>& all) {
+  for (const auto& one : all) {
+    if (!one.is_refused) {
+      say_(note_level::info, one.sentence);
+      continue;
+    }
+    if (const auto minute = to_unix_ms(time_.now()) / 60'000; minute != minute_) {
+      if (refused_in_it_ > most_refused_said)
+        say_(note_level::warning,
+             std::to_string(refused_in_it_ - most_refused_said) + " more refusals are only in the audit: fairlead audit");
+      minute_ = minute;
+      refused_in_it_ = 0;
+    }
+    if (++refused_in_it_ <= most_refused_said) say_(note_level::warning, one.sentence);
   }
 }
 

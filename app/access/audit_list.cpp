@@ -43,12 +43,15 @@ v1::AuditEntry parse_entry(std::string_view entry) {
   if (parse_utc(text_of(entry, "at"), at)) out.set_at_unix_ms(at);
   out.set_kind(text_of(entry, "kind"));
   out.set_who(text_of(entry, "who"));
+  out.set_token(text_of(entry, "token"));
   out.set_from(text_of(entry, "from"));
   out.set_request_id(text_of(entry, "request_id"));
   out.set_method(text_of(entry, "method"));
   out.set_path(text_of(entry, "path"));
+  out.set_object(text_of(entry, "object"));
   out.set_verb(text_of(entry, "verb"));
   out.set_reason(text_of(entry, "reason"));
+  out.set_state_after(text_of(entry, "state_after"));
   out.set_code(text_of(entry, "code"));
   std::uint32_t status = 0;
   if (const auto found = core::json_member(entry, "status")) std::from_chars(found->data(), found->data() + found->size(), status);
@@ -64,6 +67,8 @@ v1::AuditListReply read_audit(const audit_log& from, const v1::AuditListRequest&
     if (!text.empty()) members.push_back(member_text(key, text));
   };
   want("who", what.who());
+  want("token", what.token());
+  want("object", what.object());
   want("verb", what.verb());
   want("path", what.path());
   want("code", what.code());
@@ -96,17 +101,24 @@ v1::AuditListReply read_audit(const audit_log& from, const v1::AuditListRequest&
   return out;
 }
 
+void set_end(audit_entry& of, v1::ErrorCode end) {
+  of.status = 200;
+  of.code = {};
+  if (end == v1::ERROR_CODE_OK) return;
+  of.code = door::problem_of(error{end, "", ""}).code;
+  const auto* const kind = door::find_problem_kind(of.code);
+  of.status = kind == nullptr ? 500 : kind->status;
+}
+
 audit_entry with_deed(audit_entry of, const noted_request& what) {
   of.at_unix_ms = what.entry.at_unix_ms();
   of.method = what.entry.method();
   of.path = what.entry.path();
+  of.object = what.entry.object();
   of.verb = what.entry.verb();
   of.reason = what.entry.reason();
-  of.status = 200;
-  if (what.end == v1::ERROR_CODE_OK) return of;
-  of.code = door::problem_of(error{what.end, "", ""}).code;
-  const auto* const kind = door::find_problem_kind(of.code);
-  of.status = kind == nullptr ? 500 : kind->status;
+  of.state_after = what.entry.state_after();
+  set_end(of, what.end);
   return of;
 }
 

@@ -14,6 +14,8 @@ namespace fairlead::app {
 /// From any thread. The cursor is one of this node.
 v1::AuditListReply read_audit(const audit_log& from, const v1::AuditListRequest& what);
 
+/// Status and code, as the API has them.
+void set_end(audit_entry& of, v1::ErrorCode end);
 /// `of`, a request, as the entry of one thing that it did: when, method, path, verb, reason and end are those of `what`.
 audit_entry with_deed(audit_entry of, const noted_request& what);
 /// Calls `then` from a thread of the log once all are on the disk, or one of them cannot be written. `all`: at least one.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "actors/core/text/text.hpp"
@@ -19,6 +20,9 @@ constexpr std::size_t most_addresses = 10'000;  // of which refusals are counted
 constexpr const char* send_token = "Send the header Authorization: Bearer TOKEN. fairlead token create makes a token.";
 constexpr const char* show_certificate = "Show a client certificate that the node file of this node names in access.certificates.";
 constexpr std::size_t most_named = 512;  // bytes of a certificate's names in a sentence
+constexpr std::int64_t day_ms = 86'400'000;
+constexpr std::array<std::int64_t, 2> token_warn_days{7, 1};
+constexpr int most_warned_at_once = 20;
 
 std::string name_of(std::uint32_t uid) {
   std::array<char, 4'096> bytes{};
@@ -47,12 +51,13 @@ right_set rights_of(const std::vector<std::string>& words) {
   return out;
 }
 
-gate::gate(access_config config, warn on_trouble)
+gate::gate(access_config config, warn on_trouble, const clock& time)
     : config_(std::move(config)),
       asks_for_certificates_(!config_.certificates.empty()),
       own_uid_(::geteuid()),
       own_name_(name_of(own_uid_)),
       warn_(std::move(on_trouble)),
+      time_(time),
       certificates_(std::make_shared<const known_certificates>(config_.certificates)) {}
 
 void gate::take(std::vector<access_certificate> certificates) {
@@ -61,14 +66,15 @@ void gate::take(std::vector<access_certificate> certificates) {
   certificates_.swap(known);
 }
 
-result<std::unique_ptr<gate>> gate::open(access_config config, warn on_trouble) {
-  std::unique_ptr<gate> out{new gate{std::move(config), std::move(on_trouble)}};
+result<std::unique_ptr<gate>> gate::open(access_config config, warn on_trouble, const clock& time) {
+  std::unique_ptr<gate> out{new gate{std::move(config), std::move(on_trouble), time}};
   if (out->config_.tokens_file.empty()) return out;
   if (const auto read = out->read(); !read.ok()) {
     auto why = read.failure();
     why.sentence = "access.tokens_file: " + why.sentence;
     return why;
   }
+  out->warn_of_ends();
   out->watch_.emplace([at = out.get()] { at->look(); });
   return out;
 }
@@ -80,15 +86,71 @@ status gate::read() {
   if (!file.problems.empty())
     return invalid(to_text(file.problems.front()), "correct the file; fairlead token list shows whether it is sound");
   auto known = std::make_shared<known_tokens>();
-  for (const auto& one : file.tokens)
-    (*known)[one.id] = {
-        one.hash, {"token", one.name, one.roles, rights_of(one.roles), one.expires_unix_ms, one.namespaces}, one.revoked_unix_ms};
+  const auto before = tokens();
+  for (const auto& one : file.tokens) {
+    auto& now = (*known)[one.id];
+    now = {one.hash,
+           {"token", one.name, one.roles, rights_of(one.roles), one.expires_unix_ms, one.namespaces, one.id},
+           one.created_unix_ms,
+           one.revoked_unix_ms};
+    if (!before) continue;
+    if (const auto same = before->find(one.id); same != before->end()) now.used_unix_ms = same->second.used_unix_ms;
+  }
   const std::lock_guard lock{guard_};
   tokens_ = std::move(known);
   return nothing{};
 }
 
+std::shared_ptr<const gate::known_tokens> gate::tokens() const {
+  const std::lock_guard lock{guard_};
+  return tokens_;
+}
+
+std::map<std::string, std::int64_t> gate::token_ends() const {
+  constexpr auto never = std::numeric_limits<std::int64_t>::max();
+  std::map<std::string, std::int64_t> out;
+  if (const auto all = tokens())
+    for (const auto& [id, one] : *all) {
+      if (one.revoked_unix_ms != 0) continue;
+      auto& last = out[one.who.name];
+      last = std::max(last, one.who.expires_unix_ms == 0 ? never : one.who.expires_unix_ms);
+    }
+  std::erase_if(out, [](const auto& one) { return one.second == never; });
+  return out;
+}
+
+void gate::warn_of_ends() {
+  const auto now = to_unix_ms(time_.now());
+  std::map<std::string, int> warned;
+  int lines = 0, more = 0;
+  for (const auto& [id, one] : *tokens()) {
+    const auto ends = one.who.expires_unix_ms;
+    if (one.revoked_unix_ms != 0 || ends == 0 || ends <= now) continue;
+    int stage = 0;
+    for (const auto days : token_warn_days) stage += ends - now <= days * day_ms && ends - one.created_unix_ms > days * day_ms ? 1 : 0;
+    const auto former = warned_.find(id);
+    const auto told = former == warned_.end() ? 0 : former->second;
+    warned[id] = std::max(stage, told);
+    if (stage <= told) continue;
+    if (++lines > most_warned_at_once) {
+      ++more;
+      continue;
+    }
+    const auto used = one.used_unix_ms->load();
+    warn_("access.tokens_file: the token " + id + " of " + one.who.name + " expires at " + format_utc(ends) + "; " +
+          (used == 0 ? "it was not used here since the node started" : "it was used here last at " + format_utc(used)) +
+          "; make another one of the same name: fairlead token create");
+  }
+  if (more != 0) warn_("access.tokens_file: " + std::to_string(more) + " more tokens expire soon; fairlead token list shows them");
+  warned_ = std::move(warned);
+}
+
 void gate::look() {
+  read_again();
+  warn_of_ends();
+}
+
+void gate::read_again() {
   if (good_ && !agents::secret_file_changed(config_.tokens_file, mark_)) return;
   const auto now = read();
   if (!now.ok() && good_)
@@ -122,8 +184,20 @@ std::variant<principal, gate::stranger> gate::identify(std::optional<std::string
 
 std::variant<principal, door::problem> gate::admit(std::optional<std::string_view> authorization, const door::peer& from, moment now) {
   auto found = identify(authorization, from, now);
-  if (auto* const who = std::get_if<principal>(&found)) return std::move(*who);
-  return refuse(std::get<stranger>(found), from, now);
+  auto* const who = std::get_if<principal>(&found);
+  if (who == nullptr) return refuse(std::get<stranger>(found), from, now);
+  if (who->token.empty()) return std::move(*who);
+  const auto all = tokens();
+  if (const auto one = all->find(who->token); one != all->end())
+    who->last_used_unix_ms = one->second.used_unix_ms->exchange(to_unix_ms(now), std::memory_order_relaxed);
+  return std::move(*who);
+}
+
+bool gate::still_admits(const principal& who, std::optional<std::string_view> authorization, const door::peer& from, moment now) const {
+  const auto found = identify(authorization, from, now);
+  const auto* const same = std::get_if<principal>(&found);
+  return same != nullptr && same->kind == who.kind && same->name == who.name && same->token == who.token && same->rights == who.rights &&
+         same->namespaces == who.namespaces;
 }
 
 bool gate::knows(std::optional<std::string_view> authorization, const door::peer& from, moment now) const {
@@ -145,14 +219,10 @@ std::variant<principal, std::string> gate::find_token(std::string_view header, m
   if (!text) return "The header Authorization has another scheme than Bearer.";
   const auto id = id_of_token(*text);
   if (!id) return "This is no token: it is cut off, or a character is wrong.";
-  std::shared_ptr<const known_tokens> tokens;
-  {
-    const std::lock_guard lock{guard_};
-    tokens = tokens_;
-  }
-  const auto found = tokens->find(*id);
+  const auto all = tokens();
+  const auto found = all->find(*id);
   // Whether the id is known is not said.
-  if (found == tokens->end() || !same_hash(found->second.hash, token_hash(*text))) return "The token is not known here.";
+  if (found == all->end() || !same_hash(found->second.hash, token_hash(*text))) return "The token is not known here.";
   const auto& one = found->second;
   if (one.revoked_unix_ms != 0) return "The token " + *id + " was revoked.";
   if (one.who.expires_unix_ms != 0 && one.who.expires_unix_ms <= to_unix_ms(now))

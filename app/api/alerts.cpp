@@ -63,9 +63,14 @@ void acknowledge_alerts(exchange_ptr x) {
   if (x->refuse_rest()) return;
   if (!x->read_body({{"numbers", each_into(max_request_items, take), true}, {"note", text_into(note)}})) return;
   x->note_action("ack", note);
+  for (const auto number : request.numbers()) x->note_object(std::to_string(number));
   request.set_who(x->who());
   request.set_note(note);
-  x->ask<v1::AlertAckRequest>(request, [x, request](const v1::AlertAckReply& reply) { x->say(200, acknowledged_json(request, reply)); });
+  x->ask<v1::AlertAckRequest>(request, [x, request](const v1::AlertAckReply& reply) {
+    for (int i = 0; i < reply.results_size() && i < request.numbers_size(); ++i)
+      x->note_object(std::to_string(request.numbers(i)), reply.results(i).error().code());
+    x->say(200, acknowledged_json(request, reply));
+  });
 }
 
 void release_brake(exchange_ptr x) {

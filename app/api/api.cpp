@@ -195,7 +195,8 @@ void show_me(exchange_ptr x) {
   } else {
     out.null();
   }
-  x->say(200, out.key("expires_at").moment(me.expires_unix_ms).end_object().text());
+  out.key("expires_at").moment(me.expires_unix_ms).key("token").text_or_null(me.token);
+  x->say(200, out.key("last_used_at").moment(me.last_used_unix_ms).end_object().text());
 }
 
 void show_openapi(exchange_ptr x) {

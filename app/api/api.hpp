@@ -99,6 +99,8 @@ void take_request(exchange_ptr x);
 
 /// Takes away what the right `payloads` is about. The JSON has null for each.
 void hide_payloads(v1::TaskRecord& task);
+/// Writes into the submission who sends it, and from where.
+void set_submitter(const exchange& x, v1::Submission& item);
 /// What this client may not submit, although it may submit. `pointer`: of the field at fault.
 std::optional<error> refuse_for(const principal& by, const v1::Submission& item, std::string& pointer);
 

@@ -14,6 +14,8 @@ void list_audit(exchange_ptr x) {
   request.set_cursor(page.cursor);
   take_text(*x, "node", [&](const std::string& text) { request.set_node(text); });
   take_text(*x, "who", [&](const std::string& text) { request.set_who(text); });
+  take_text(*x, "token", [&](const std::string& text) { request.set_token(text); });
+  take_text(*x, "object", [&](const std::string& text) { request.set_object(text); });
   take_text(*x, "verb", [&](const std::string& text) { request.set_verb(text); });
   take_text(*x, "path", [&](const std::string& text) { request.set_path(text); });
   take_text(*x, "code", [&](const std::string& text) { request.set_code(text); });

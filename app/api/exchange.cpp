@@ -6,6 +6,7 @@
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/text/text.hpp"
+#include "app/access/audit_list.hpp"
 #include "app/door/guards.hpp"
 #include "store/content_hash.hpp"
 
@@ -13,7 +14,7 @@ namespace fairlead::app::api {
 
 namespace {
 
-constexpr std::size_t most_noted_objects = 1'024;  // bytes of their names
+constexpr std::size_t most_noted_object = 512;  // bytes of its name
 
 /// `operator or admin`.
 std::string roles_with(right needed) {
@@ -58,18 +59,25 @@ audit_entry audit_entry_of(const surroundings& in, const principal& by, const do
   out.at_unix_ms = to_unix_ms(in.time->now());
   out.kind = by.kind;
   out.who = by.name;
+  out.token = by.token;
   out.from = what.from.address;
   out.request_id = what.id;
   out.method = core::clean_text(what.head.method, 16);
   out.path = core::clean_text(std::string{what.path()}, 512);
+  out.object = audit_object(out.path);
   return out;
 }
 
 void answer_noted(const surroundings& in, audit_entry what, const std::string& request_id, door::answer said,
                   const std::shared_ptr<door::answerer>& to) {
+  answer_noted(in, std::vector{std::move(what)}, request_id, std::move(said), to);
+}
+
+void answer_noted(const surroundings& in, const std::vector<audit_entry>& what, const std::string& request_id, door::answer said,
+                  const std::shared_ptr<door::answerer>& to) {
   if (!in.audit) return (*to)(std::move(said));
   const auto kept = std::make_shared<door::answer>(std::move(said));
-  in.audit->note(what, [kept, request_id, to, time = in.time](const status& written) {
+  note_all(*in.audit, what, [kept, request_id, to, time = in.time](const status& written) {
     // A refusal has done nothing, and stays what it is.
     if (written.ok() || kept->status >= 400) return (*to)(std::move(*kept));
     (*to)(door::to_answer({"disk",
@@ -279,7 +287,14 @@ void exchange::answer_with(door::answer what, const std::string& code) {
   if (!noted_) return (*to_)(std::move(what));
   noted_->status = what.status;
   noted_->code = code;
-  answer_noted(*in_, std::move(*noted_), what_.id, std::move(what), to_);
+  std::vector<audit_entry> all;
+  for (const auto& [object, why] : noted_objects_) {
+    auto& one = all.emplace_back(*noted_);
+    one.object = object;
+    if (code.empty() && why != v1::ERROR_CODE_OK) set_end(one, why);
+  }
+  if (all.empty()) all.push_back(std::move(*noted_));
+  answer_noted(*in_, all, what_.id, std::move(what), to_);
   noted_.reset();
 }
 
@@ -299,9 +314,20 @@ bool exchange::note_in_audit() {
   return true;
 }
 
-void exchange::note_action(const std::string& verb, const std::string& reason, const std::string& objects) {
+void exchange::note_object(const std::string& object, v1::ErrorCode why) {
+  if (noted_) noted_objects_[core::clean_text(object, most_noted_object)] = why;
+}
+
+void exchange::note_state(const std::string& after) {
+  if (noted_) noted_->state_after = after;
+}
+
+bool exchange::may_go_on() const {
+  return in_->access->still_admits(by_, door::find_header(what_.head, "Authorization"), what_.from, in_->time->now());
+}
+
+void exchange::note_action(const std::string& verb, const std::string& reason) {
   if (!noted_) return;
-  if (!objects.empty()) noted_->path += " " + core::clean_text(objects, most_noted_objects);
   noted_->verb = core::clean_text(verb, 64);
   noted_->reason = core::clean_text(reason, reason_limit);
 }

@@ -41,6 +41,8 @@ audit_entry audit_entry_of(const surroundings& in, const principal& by, const do
 /// Answers once the entry is on the disk. If it cannot be written, the answer says so instead.
 void answer_noted(const surroundings& in, audit_entry what, const std::string& request_id, door::answer said,
                   const std::shared_ptr<door::answerer>& to);
+void answer_noted(const surroundings& in, const std::vector<audit_entry>& what, const std::string& request_id, door::answer said,
+                  const std::shared_ptr<door::answerer>& to);
 
 /// How long the node may take for one question, beyond what the question itself waits.
 inline constexpr duration answer_limit = std::chrono::seconds{15};
@@ -98,8 +100,12 @@ class exchange : public std::enable_shared_from_this<exchange> {
   bool may(right needed);
   /// The answer is noted in the audit, whatever it is. False: the audit cannot be written, so the request was refused.
   bool note_in_audit();
-  /// Of the action that the request asks for. `objects`: what it is about, where the path does not say it.
-  void note_action(const std::string& verb, const std::string& reason, const std::string& objects = {});
+  /// Of the action that the request asks for.
+  void note_action(const std::string& verb, const std::string& reason);
+  /// What the request is about, where the path does not say it: the audit has an entry for each. `why`: the refusal of this one alone.
+  void note_object(const std::string& object, v1::ErrorCode why = v1::ERROR_CODE_OK);
+  /// Of the task, once the action was done.
+  void note_state(const std::string& after);
 
   void say(unsigned status, std::string json, door::headers more = {});
   /// A protobuf message. `code`: of the refusal that is in it, for the audit; empty: none is.
@@ -114,6 +120,8 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void refuse(door::problem why);
   /// The parameter, or the field of the body.
   void refuse_at(const std::string& pointer, const error& why);
+  /// For a stream: whether whoever began it may still look.
+  bool may_go_on() const;
   /// The answer may still wait for the audit.
   bool is_over() const { return is_answered_ || to_->is_over(); }
   /// The only result of a reply about one thing; null: it is an error, or missing, and becomes the client's answer.
@@ -194,6 +202,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   std::vector<std::function<void()>> later_;  // what needs an actor
   std::multimap<std::string, std::string> query_;
   std::optional<audit_entry> noted_;
+  std::map<std::string, v1::ErrorCode> noted_objects_;
   bool is_answered_ = false;
 };
 

@@ -99,8 +99,11 @@ void apply_jobs(exchange_ptr x) {
   auto request = read_jobs(*x, "");
   if (!request) return;
   request->set_check_only(check_only);
+  x->note_action(check_only ? "check_only" : "", {});
+  for (const auto& job : request->jobs()) x->note_object(job.name());
   x->ask<v1::JobApplyRequest>(*request, [x, asked = *request](v1::JobApplyReply& reply) {
     name_results(asked, reply);
+    for (const auto& one : reply.results()) x->note_object(one.name(), one.error().code());
     x->say(200, job_applied_json({reply.results().begin(), reply.results().end()}));
   });
 }

@@ -50,6 +50,23 @@ door::guard guard_of(const api_config& config, const std::shared_ptr<gate>& acce
 
 }  // namespace
 
+std::function<api_figures()> port::figures() const {
+  return [ends = ends_, counts = counts_, access = access_, audit = audit_] {
+    api_figures out;
+    out.certificate_ends_unix_ms = *ends;
+    out.token_ends = access->token_ends();
+    out.connections = counts->connections;
+    out.streams = counts->streams;
+    out.requests = counts->requests;
+    for (const auto& one : counts->answers()) out.answers.push_back({std::string{one.method}, one.status, one.count});
+    out.answer_micros = counts->times();
+    if (!audit) return out;
+    out.audit_entries = audit->written();
+    out.audit_entries_lost = audit->lost();
+    return out;
+  };
+}
+
 port::~port() {
   tcp_.reset();
   unix_.reset();
@@ -79,10 +96,13 @@ result<std::unique_ptr<port>> port::serve(const node_config& config, surrounding
   if (!config.api) return std::unique_ptr<port>{};
   const auto& wanted = *config.api;
   std::unique_ptr<port> out{new port{in, log}};
-  auto access = gate::open(config.access, [&log](const std::string& sentence) { log.on_note(note_level::warning, "api", sentence); });
+  auto access = gate::open(
+      config.access, [&log](const std::string& sentence) { log.on_note(note_level::warning, "api", sentence); }, *in.time);
   if (!access) return access.failure();
   in.access = out->access_ = std::move(*access);
-  const auto guards = guard_of(wanted, in.access, in.time);
+  out->audit_ = in.audit;
+  auto guards = guard_of(wanted, in.access, in.time);
+  guards.counts = out->counts_;
   const auto version = in.version;
   const auto to = make_service(std::make_shared<const surroundings>(std::move(in)));
   if (wanted.listen) {

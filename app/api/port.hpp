@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,7 +14,9 @@
 #include "app/access/ticker.hpp"
 #include "app/api/exchange.hpp"
 #include "app/config/config.hpp"
+#include "app/door/figures.hpp"
 #include "app/door/listener.hpp"
+#include "app/metrics/node_figures.hpp"
 
 namespace fairlead::app::api {
 
@@ -30,8 +33,8 @@ class port {
   std::uint16_t tcp_port() const { return tcp_ ? tcp_->port() : 0; }
   /// The clients that are known by a certificate, from the next request on. From any thread.
   void take_certificates(std::vector<access_certificate> known) { access_->take(std::move(known)); }
-  /// When the certificate of TLS ends, in unix milliseconds, kept current; 0: there is none.
-  std::shared_ptr<const std::atomic<std::int64_t>> certificate_ends() const { return ends_; }
+  /// For /metrics, from any thread; also after the port has gone.
+  std::function<api_figures()> figures() const;
 
  private:
   /// The certificate of TLS, or the authorities of clients, as the node speaks of them.
@@ -62,7 +65,9 @@ class port {
   const gateway_actor gateway_;
   std::shared_ptr<gate> access_;
   std::shared_ptr<door::tls_certificate> certificate_;
-  const std::shared_ptr<std::atomic<std::int64_t>> ends_ = std::make_shared<std::atomic<std::int64_t>>(0);
+  const std::shared_ptr<std::atomic<std::int64_t>> ends_ = std::make_shared<std::atomic<std::int64_t>>(0);  // in unix ms; 0: there is none
+  const std::shared_ptr<door::figures> counts_ = std::make_shared<door::figures>();
+  std::shared_ptr<const audit_log> audit_;
   std::shared_ptr<door::client_trust> clients_;        // null: no client is asked for a certificate
   std::string certificate_trouble_, clients_trouble_;  // of the latest reading
   shown_end certificate_end_, clients_end_;            // of those in use

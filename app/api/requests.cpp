@@ -174,7 +174,7 @@ void pass_on(const exchange_ptr& x, v1::SubmitRequest request, const std::vector
       *result.mutable_error() = why->to_proto();
       continue;
     }
-    item.set_submitted_by(x->by().is_known() ? x->who() : "");
+    set_submitter(*x, item);
     sent.push_back(results.results_size() - 1);
     *sound.add_items() = std::move(item);
   }

@@ -21,6 +21,7 @@ void deploy(const exchange_ptr& x, bool check_only) {
   request.set_source(std::move(file.source));
   request.set_check_only(check_only);
   const auto name = request.definition().name();
+  x->note_object(name);
   x->ask<v1::DeployRequest>(
       std::move(request),
       [x, name, check_only](const v1::DeployReply& reply) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,12 +23,16 @@ inline constexpr std::size_t most_header_bytes = 16 * 1024;
 inline constexpr std::size_t most_body_bytes = 4 * 1024 * 1024;
 inline constexpr std::size_t most_unknown_body_bytes = 4 * 1024;
 
+class figures;
+
 struct guard {
   /// At which clients reach the port, without a port and in lower case. Loopback is always among them. A page of another site whose name was made to
   /// lead here names its own host (DNS rebinding).
   std::vector<std::string> hosts;
   /// Whether whoever sends the head is known. Of others no body of more than a few KiB is read. Null: everybody is known. Must return at once.
   std::function<bool(const request_head& head, const peer& from)> is_known{};
+  /// What the port counts; null: nothing.
+  std::shared_ptr<figures> counts{};
 
   /// nullopt: it may go on.
   std::optional<problem> refuse(const request_head& head) const;

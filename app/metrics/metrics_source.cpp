@@ -48,7 +48,7 @@ std::shared_ptr<node_figures> metrics_source::refresh(const node_figures* before
   out->version = setup_.version;
   if (setup_.replicas) out->replicas = setup_.replicas();
   if (setup_.set_aside) out->set_aside = setup_.set_aside();
-  if (setup_.certificate_ends) out->certificate_ends_unix_ms = *setup_.certificate_ends;
+  if (setup_.api) out->api = setup_.api();
   auto asked = setup_.shards_here;
   // A shard is told of by the node that leads it.
   asked.erase(std::remove_if(asked.begin(), asked.end(), [&](std::uint32_t one) { return !leads(*out, one); }), asked.end());

@@ -6,7 +6,6 @@
 //   (actors/node/ask_gateway.hpp)
 //   figures.handlers() for http_port, figures.healthy() for service_manager, figures.stop() before the node's parts are ended.
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -34,8 +33,8 @@ struct metrics_setup {
   std::function<std::map<std::uint32_t, v1::ShardStatus>()> replicas = {};
   /// Counts the folders with damaged stores that the node has set aside. From any thread; null: 0.
   std::function<std::size_t()> set_aside = {};
-  /// When the certificate of the API ends, in unix milliseconds. Null, or 0: it has none.
-  std::shared_ptr<const std::atomic<std::int64_t>> certificate_ends = {};
+  /// From any thread. Null: the node has no API.
+  std::function<api_figures()> api = {};
 };
 
 /// Thread-safe.

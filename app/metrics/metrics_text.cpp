@@ -48,6 +48,27 @@ void add_peers(metric_page& page, const v1::StatusReply& status) {
   }
 }
 
+void add_api(metric_page& page, const api_figures& api, moment now) {
+  const auto left = [&](std::int64_t ends_unix_ms) { return static_cast<double>(ends_unix_ms - to_unix_ms(now)) / ms; };
+  if (api.certificate_ends_unix_ms != 0)
+    page.gauge("fairlead_certificate_expires_seconds", "Time until the certificate of the API ends; negative once it has", {},
+               left(api.certificate_ends_unix_ms));
+  for (const auto& [name, ends_unix_ms] : api.token_ends)
+    page.gauge("fairlead_token_expires_seconds", "Time until the last token of this name expires; negative once it has", {{"token", name}},
+               left(ends_unix_ms));
+  for (const auto& one : api.answers)
+    page.counter("fairlead_api_requests_total", "Answers of the API by method and status",
+                 {{"method", one.method}, {"code", std::to_string(one.status)}}, number(one.count));
+  page.histogram("fairlead_api_request_duration_seconds", "Time from the head of a request to its answer, or to the begin of a stream", {},
+                 api.answer_micros, micros);
+  page.gauge("fairlead_api_requests_in_progress", "Requests whose answer has not ended, streams too", {},
+             static_cast<double>(api.requests));
+  page.gauge("fairlead_api_connections", "Open connections to the API", {}, static_cast<double>(api.connections));
+  page.gauge("fairlead_api_streams", "Open streams of events", {}, static_cast<double>(api.streams));
+  page.counter("fairlead_audit_entries_total", "Entries that were written to the audit", {}, number(api.audit_entries));
+  page.counter("fairlead_audit_entries_lost_total", "Entries that could not be written to the audit", {}, number(api.audit_entries_lost));
+}
+
 void add_node(metric_page& page, const node_figures& all) {
   const auto& status = all.told.status.reply;
   page.gauge("fairlead_build_info", "Always 1; the labels name the version that runs",
@@ -55,9 +76,7 @@ void add_node(metric_page& page, const node_figures& all) {
   page.gauge("fairlead_healthy", "1 while /healthz answers 200", {}, healthy(all).good() ? 1 : 0);
   page.gauge("fairlead_ready", "1 while /readyz answers 200", {}, ready(all).good() ? 1 : 0);
   page.gauge("fairlead_stores_set_aside", "Folders with a damaged store or journal that the node has set aside", {}, number(all.set_aside));
-  if (all.certificate_ends_unix_ms != 0)
-    page.gauge("fairlead_certificate_expires_seconds", "Time until the certificate of the API ends; negative once it has", {},
-               static_cast<double>(all.certificate_ends_unix_ms - to_unix_ms(all.now)) / ms);
+  if (all.api) add_api(page, *all.api, all.now);
   if (!status) return;
   page.gauge("fairlead_node_start_time_seconds", "When the node started, in seconds since 1970", {},
              static_cast<double>(status->started_at_unix_ms()) / ms);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,22 @@
 
 namespace fairlead::app {
 
+/// Of the API since the node started.
+struct api_figures {
+  struct answer_count {
+    std::string method;
+    unsigned status = 0;
+    std::uint64_t count = 0;
+  };
+
+  std::int64_t certificate_ends_unix_ms = 0;                // 0: it has none
+  std::map<std::string, std::int64_t> token_ends;           // by the names of those that end, in unix milliseconds
+  std::int64_t connections = 0, streams = 0, requests = 0;  // now
+  std::vector<answer_count> answers;
+  v1::Distribution answer_micros;
+  std::uint64_t audit_entries = 0, audit_entries_lost = 0;
+};
+
 struct node_figures {
   moment now;
   std::string node;
@@ -20,7 +37,7 @@ struct node_figures {
   node_answers told;                                  // `shards` has an element for each shard that this node leads
   std::map<std::uint32_t, double> full_in_seconds;    // for the stores whose growth is known
   std::size_t set_aside = 0;                          // folders with damaged stores
-  std::int64_t certificate_ends_unix_ms = 0;          // of the API; 0: it has none
+  std::optional<api_figures> api;                     // nullopt: the node has none
   process_figures process;
   bool stopping = false;
 };

@@ -11,8 +11,7 @@ namespace fairlead::app {
 node_ports::node_ports(const ports_world& in, std::unique_ptr<api::port> api)
     : api_(std::move(api)),
       figures_({in.config.name, FAIRLEAD_VERSION, in.config.shards_here, &in.time, ask_gateway(in.system, in.tree.gateway()), in.replicas,
-                [folders = working_folders_of(in.config)] { return count_set_aside(folders); },
-                api_ ? api_->certificate_ends() : nullptr}) {}
+                [folders = working_folders_of(in.config)] { return count_set_aside(folders); }, api_ ? api_->figures() : nullptr}) {}
 
 result<std::unique_ptr<node_ports>> node_ports::serve(const ports_world& in) {
   // Requests may end in the thread of the audit, which must not end the audit: it belongs to the node alone.

@@ -92,6 +92,10 @@ def new_token(file, name, *options):
     return json.loads(done.stdout)
 
 
+def id_of(token):
+    return token.split("_")[1]
+
+
 class tokens_scenario:
     def __init__(self, box):
         self.file = box.folder / "tokens.yaml"
@@ -124,6 +128,7 @@ class tokens_scenario:
         status, me, _ = ask(self.to, "GET", "/v1/me", self.tokens["operator"])
         expect(me["name"] == "operator-1" and me["kind"] == "token" and me["roles"] == ["operator"] and "act" in me["rights"]
                and "deploy" not in me["rights"] and me["expires_at"], str(me))
+        expect(me["token"] == id_of(self.tokens["operator"]) and me["last_used_at"], str(me))
 
     def own_tasks(self):
         """A client knows only what it has submitted, and under the same name a later token knows it, too."""
@@ -140,6 +145,8 @@ class tokens_scenario:
         expect(states["items"][0]["state"] is None and states["items"][1]["state"], str(states))
         _, all_, _ = ask(self.to, "GET", "/v1/tasks", self.tokens["viewer"])
         expect({one["id"] for one in all_["items"]} == {"anna-1", "adm-1"}, str(all_))
+        _, seen, _ = ask(self.to, "GET", "/v1/tasks/anna-1", client)
+        expect((seen["submitted_from"], seen["submitted_token"]) == ("127.0.0.1", id_of(client)), str(seen)[:400])
         again = new_token(self.file, "client-1", "--role", "client")["token"]
         wait_until(lambda: ask(self.to, "GET", "/v1/tasks/anna-1", again)[0] == 200, 5, "a token that was made while the node runs")
 
@@ -217,8 +224,17 @@ class tokens_scenario:
         wait_until(lambda: ask(self.to, "GET", "/v1/tasks", brief)[0] in (401, 429), 5, "and ends")
         gone = new_token(self.file, "gone", "--role", "viewer")
         wait_until(lambda: ask(self.to, "GET", "/v1/tasks", gone["token"])[0] == 200, 5, "a token before it is revoked")
+        expect(ask(self.to, "PUT", "/v1/tasks/later-1", self.tokens["admin"], {**ORDER, "delay": "1h"})[0] == 201, "a task that waits")
+        stream = self.to()
+        stream.request("GET", "/v1/tasks/later-1/events", headers={"Authorization": f"Bearer {gone['token']}"})
+        answer = stream.getresponse()
+        expect(answer.status == 200 and answer.readline() == b"retry: 2000\n", "a stream")
         expect(fairlead("token", "revoke", gone["id"], "--file", self.file).returncode == 0, "token revoke")
         wait_until(lambda: ask(self.to, "GET", "/v1/tasks", gone["token"])[0] in (401, 429), 5, "it is refused within a second or so")
+        expect(ask(self.to, "POST", "/v1/tasks/later-1/actions", self.tokens["operator"], {"verb": "pause"})[0] == 200, "the task has news")
+        rest = answer.read()
+        stream.close()
+        expect(b"event: bye" in rest and b"operator-1" not in rest, f"the stream of a token that was revoked: {rest}")
         too_many = lambda got: got[0] == 429 and got  # noqa: E731
         _, said, headers = wait_until(lambda: too_many(ask(self.to, "GET", "/v1/tasks", "wrong")), 20, "too many wrong tokens from one address")
         expect((said["retry_after_ms"], headers["Retry-After"]) == (60_000, "60"), str(said))
@@ -281,6 +297,11 @@ class tokens_scenario:
         one, = page["items"]
         expect(one["verb"] == "drain" and one["reason"] == "new \"cable\"" and one["from"] == "127.0.0.1" and one["kind"] == "token" and one["status"] >= 400,
                str(one))
+        expect(one["token"] == id_of(self.tokens["operator"]) and one["object"] == "nothing" and one["state_after"] is None, str(one))
+        said = [line for line in self.place.folder.joinpath("node.log").read_text().splitlines() if one["request_id"] in line]
+        expect(len(said) <= 1 and all("operator-1" in line and path in line for line in said), f"refusals are in the log, some a minute: {said}")
+        _, about, _ = ask(self.to, "GET", f"/v1/audit?object=later-1&token={id_of(self.tokens['operator'])}", admin)
+        expect([(entry["verb"], entry["state_after"]) for entry in about["items"]] == [("pause", "pending, paused")], str(about))
         _, none, _ = ask(self.to, "GET", "/v1/audit?code=forbidden&page_size=1000", admin)
         expect({(one["who"], one["path"]) for one in none["items"]} >= {("viewer-1", "/v1/doctor"), ("client-1", "/v1/status"), ("deploy-1", "/v1/tasks")},
                str(none)[:400])

@@ -11,6 +11,7 @@ import node_file
 import openapi
 from api_access import ask, new_token
 from harness import expect, fairlead, fairlead_json, wait_until
+from metrics import scrape
 
 
 class two_nodes:
@@ -21,7 +22,7 @@ class two_nodes:
         file = box.folder / "both-tokens.yaml"
         self.token = new_token(file, "ana", "--role", "admin")["token"]
         ports = dict(zip((7200, 7201, 7290, 7291), harness.free_ports(4)))
-        self.apis = harness.free_ports(2)
+        self.apis, self.figures_port = harness.free_ports(2), ports[7290]
         self.nodes = []
         for name, api, port in zip(self.NAMES, self.apis, (7200, 7201)):
             config = node_file.derive(harness.ROOT / "config" / "cluster" / f"{name}.yaml", box.folder / f"{name}.yaml", ports=ports, settings={
@@ -87,6 +88,7 @@ def audit_of_all(box):
     expect(table.returncode == 0 and table.stdout.count("shard-b") == 3 and "--cursor shard-b=" in table.stdout, table.stdout)
 
     over_the_port(both)
+    figures(both)
 
     both.nodes[1].kill()
     wait_until(lambda: both.audit(0)["missing"], 20, "the node that was killed is named")
@@ -117,9 +119,27 @@ def over_the_port(both):
     kinds = [(one["node"], one["method"], one["path"], one["verb"], one["code"]) for one in both.audit(0)["items"] if one["kind"] == "program"]
     expect(kinds[:2] == [("shard-b", "POST", "/v1/tasks/noted-1/actions", "pause", None), ("shard-b", "POST", "/v1/workflows", None, None)] and len(kinds) == 3,
            str(kinds))
-    for query in ("verb=pause", "path=/v1/tasks/noted-1/actions"):
+    for query in ("verb=pause", "path=/v1/tasks/noted-1/actions", "object=noted-1"):
         one, = both.audit(1, query)["items"]
-        expect(one["who"] == "eve" and one["status"] == 200, str(one))
+        expect(one["who"] == "eve" and one["status"] == 200 and one["token"] is None and one["object"] == "noted-1", str(one))
+        expect(one["state_after"].endswith(", paused"), str(one))
+    expect(both.ask(0, "POST", "/v1/tasks/noted-1/actions", {"verb": "resume"})[0] == 200, "it goes on")
+    touched = both.audit(1, "object=noted-1")["items"]
+    expect([(one["kind"], one["verb"], one["token"]) for one in touched] == [("token", "resume", both.token.split("_")[1]), ("program", "pause", None)],
+           f"who has touched the task, by any way in: {touched}")
+    table = fairlead("audit", "--object", "noted-1", "--token", both.token.split("_")[1], node=address)
+    expect(table.returncode == 0 and "resume" in table.stdout and "pause " not in table.stdout, table.stdout)
+
+
+def figures(both):
+    """/metrics has what the API has answered, and what the audit has."""
+    expect(ask(lambda: http.client.HTTPConnection("127.0.0.1", both.apis[0], timeout=20), "GET", "/v1/me")[0] == 401, "without a token")
+    seen = scrape(both.figures_port)
+    expect(seen["fairlead_audit_entries_total"] > 4 and seen["fairlead_audit_entries_lost_total"] == 0, str(seen))
+    expect(seen['fairlead_token_expires_seconds{token="ana"}'] > 80 * 86_400, str(seen))
+    for method, code in (("GET", 200), ("GET", 401), ("POST", 404)):
+        expect(seen[f'fairlead_api_requests_total{{method="{method}",code="{code}"}}'] >= 1, f"{method} {code}")
+    expect(seen["fairlead_api_request_duration_seconds_count"] > 10 and seen["fairlead_api_streams"] == 0, "answers are counted, and no stream is open")
 
 
 def run():

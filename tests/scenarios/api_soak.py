@@ -37,7 +37,7 @@ WORKFLOWS = (
 )
 # Errors and warnings of the log that belong to this.
 EXPECTED = re.compile(r"api\.tls: the (key|certificate|file)|does not belong to the certificate|the certificate ends|breaker|wrong tokens|"
-                      r"is away \(it has ended\)|was not ended in order|not closed|recover|is registered again|lease")
+                      r"is away \(it has ended\)|was not ended in order|not closed|recover|is registered again|lease|audit: .*refus")
 
 
 def rss_anon(pid):

@@ -17,7 +17,10 @@ template <class Request>
 inline constexpr bool is_noted = row_of<Request>::needs == right::act || row_of<Request>::needs == right::deploy ||
                                  (row_of<Request>::needs == right::administer && !std::is_same_v<Request, v1::AuditListRequest>);
 
-/// One for each task or job that is named. None: the request changes nothing, or another gateway has taken it and notes it.
+/// `running`, `running, parked`; empty: nothing was done, or the task has no record any more.
+std::string state_after(const v1::OperateResult& done);
+
+/// One for each task, job or alert that is named. None: the request changes nothing, or another gateway has taken it and notes it.
 std::vector<noted_request> to_note(const v1::OperateRequest& what);
 std::vector<noted_request> to_note(const v1::DeployRequest& what);
 std::vector<noted_request> to_note(const v1::WorkflowDeleteRequest& what);
@@ -41,6 +44,9 @@ template <class Reply>
 void note_ends(const Reply& reply, std::vector<noted_request>& entries) {
   for (auto& one : entries) one.end = reply.error().code();
   if (reply.error().code() != v1::ERROR_CODE_OK) return;
+  if constexpr (std::is_same_v<Reply, v1::OperateReply>)
+    for (int i = 0; i < reply.results_size() && i < static_cast<int>(entries.size()); ++i)
+      entries[static_cast<std::size_t>(i)].entry.set_state_after(state_after(reply.results(i)));
   if constexpr (requires { reply.results(0).error(); }) {
     const auto& all = reply.results();
     const auto is_refused = [](const auto& one) { return one.error().code() != v1::ERROR_CODE_OK; };

@@ -176,7 +176,7 @@ void confirm(const exchange_ptr& x, const bulk::action& what, std::string input)
   item.set_id(bulk::id_of(input));
   item.set_workflow(bulk::workflow_name);
   item.set_input(std::move(input));
-  item.set_submitted_by(x->by().is_known() ? x->who() : "");
+  set_submitter(*x, item);
   v1::StatesRequest request;
   request.add_ids(item.id());
   x->ask<v1::StatesRequest>(request, [x, what, task](const v1::StatesReply& reply) {

@@ -60,8 +60,8 @@ std::string events_of(const v1::WatchReply& reply, followed& of) {
 void begin(const exchange_ptr& x) { x->begin_stream("retry: 2000\n\n"); }
 
 /// The client comes again, and finds out what is wrong.
-void say_bye(const exchange_ptr& x, const error& why) {
-  x->send("event: bye\ndata: " + json_writer{}.begin_object().key("reason").string(why.sentence).end_object().text() + "\n\n");
+void say_bye(const exchange_ptr& x, const std::string& reason) {
+  x->send("event: bye\ndata: " + json_writer{}.begin_object().key("reason").string(reason).end_object().text() + "\n\n");
   x->end_stream();
 }
 
@@ -129,7 +129,7 @@ void send_news(const exchange_ptr& x, const followed_ptr& of, std::string text, 
   v1::TaskShowRequest request;
   request.set_id(of->id);
   x->ask_any<v1::TaskShowRequest>(request, {}, [x, of, text = std::move(text), send](const result<v1::TaskShowReply>& reply) {
-    if (!reply) return say_bye(x, reply.failure());
+    if (!reply) return say_bye(x, reply.failure().sentence);
     auto json = bulk::operation_json(reply->task());
     if (json == of->shown) return send(text);
     of->shown = std::move(json);
@@ -160,12 +160,14 @@ void follow(const exchange_ptr& x, const followed_ptr& of, bool has_begun) {
         });
       begin(x);
     }
-    if (!reply) return say_bye(x, reply.failure());
+    if (!reply) return say_bye(x, reply.failure().sentence);
+    if (!x->may_go_on())
+      return say_bye(x, "Whoever began this stream may not go on: a token or certificate has ended or was revoked, or has other rights.");
     if (has_ended(reply->state())) {
       // The record may have been archived between two answers.
       if (!reply->events().empty() && !of->is_operation) return send_end(x, *reply, *of);
       return read_whole(x, of, *reply,
-                        [x, of](const result<v1::WatchReply>& whole) { whole ? send_end(x, *whole, *of) : say_bye(x, whole.failure()); });
+                        [x, of](const result<v1::WatchReply>& whole) { whole ? send_end(x, *whole, *of) : say_bye(x, whole.failure().sentence); });
     }
     if (is_ahead(of->at.sequence, *reply)) {
       x->send(reset_text());

@@ -90,7 +90,7 @@ void submit(const exchange_ptr& x, v1::Submission item, bool keyed) {
   if (item.input().size() > max_input_bytes) return x->refuse(large_input());
   std::string pointer;
   if (const auto why = refuse_for(x->by(), item, pointer)) return x->refuse_at(pointer, *why);
-  item.set_submitted_by(x->by().is_known() ? x->who() : "");
+  set_submitter(*x, item);
   v1::SubmitRequest request;
   *request.add_items() = std::move(item);
   const auto say = [x, wait, keyed](v1::SubmitReply& reply) {
@@ -121,6 +121,13 @@ std::optional<v1::Submission> read_submission(exchange& x) {
 }
 
 }  // namespace
+
+void set_submitter(const exchange& x, v1::Submission& item) {
+  const auto& from = x.what().from;
+  item.set_submitted_by(x.by().is_known() ? x.who() : "");
+  item.set_submitted_from(from.uid ? "unix:" + std::to_string(*from.uid) : from.address);
+  item.set_submitted_token(x.by().token);
+}
 
 std::optional<error> refuse_for(const principal& by, const v1::Submission& item, std::string& pointer) {
   if (is_id_of_launch(item.id())) {
@@ -197,7 +204,7 @@ void submit_batch(exchange_ptr x) {
     if (item) {
       result.set_id(item->id());
       sent.push_back(static_cast<int>(i));
-      item->set_submitted_by(x->by().is_known() ? x->who() : "");
+      set_submitter(*x, *item);
       *request.add_items() = std::move(*item);
     } else {
       *result.mutable_error() = invalid(pointer + ": " + item.failure().sentence, item.failure().remedy).to_proto();

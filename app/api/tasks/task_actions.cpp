@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "actors/gateway/requests/audit_entries.hpp"
 #include "app/api/api.hpp"
 #include "app/json/api_request.hpp"
 #include "app/json/node/operations.hpp"
@@ -60,7 +61,10 @@ void act_on_task(exchange_ptr x) {
   x->ask<v1::OperateRequest>(std::move(request), [x](const v1::OperateReply& reply) {
     if (reply.results_size() == 1 && reply.results(0).error().code() == v1::ERROR_CODE_WRONG_STATE)
       return refuse_action(x, error::from_proto(reply.results(0).error()));
-    if (const auto* const done = x->only_result(reply)) x->say(200, operated_json(*done));
+    const auto* const done = x->only_result(reply);
+    if (done == nullptr) return;
+    x->note_state(state_after(*done));
+    x->say(200, operated_json(*done));
   });
 }
 

@@ -15,6 +15,8 @@ namespace {
 struct audit_options {
   std::string node;
   std::string who;
+  std::string token;
+  std::string object;
   std::string verb;
   std::string path;
   std::string code;
@@ -28,6 +30,8 @@ result<v1::AuditListRequest> audit_request(const audit_options& options) {
   v1::AuditListRequest out;
   out.set_node(options.node);
   out.set_who(options.who);
+  out.set_token(options.token);
+  out.set_object(options.object);
   out.set_verb(options.verb);
   out.set_path(options.path);
   out.set_code(options.code);
@@ -57,6 +61,9 @@ void add_audit_command(CLI::App& app, cli_context& context) {
   auto options = std::make_shared<audit_options>();
   command->add_option("NODE", options->node, "Only what this node has noted (default: all nodes)");
   command->add_option("--who", options->who, "Only entries of this token or user")->type_name("NAME");
+  command->add_option("--token", options->token, "Only entries of the token with this id")->type_name("ID");
+  command->add_option("--object", options->object, "Only what is about this task, job, workflow, agent, node or number of an alert")
+      ->type_name("NAME");
   command->add_option("--verb", options->verb, "Only actions with this verb, such as skip")->type_name("VERB");
   command->add_option("--path", options->path, "Only entries of exactly this path, such as /v1/tasks/order-1/actions")->type_name("PATH");
   command->add_option("--code", options->code, "Only what was refused with this code, such as forbidden")->type_name("CODE");

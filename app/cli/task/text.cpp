@@ -119,6 +119,15 @@ std::string remedies_text(const v1::TaskShowReply& reply) {
   return out.empty() ? "" : "\nWhat helps:\n" + out;
 }
 
+/// ` by ben (token Ab3…) from 10.0.0.7`
+std::string submitter_text(const v1::TaskRecord& task) {
+  std::string out;
+  if (!task.submitted_by().empty()) out += " by " + printable(task.submitted_by());
+  if (!task.submitted_token().empty()) out += " (token " + printable(task.submitted_token()) + ")";
+  if (!task.submitted_from().empty()) out += " from " + printable(task.submitted_from());
+  return out;
+}
+
 }  // namespace
 
 std::string fault_text(const v1::StepRecord& step) {
@@ -142,7 +151,7 @@ std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& a
   out += standstill_text(reply);
   if (!task.labels().empty()) out += "labels    " + printable(labels_text(task.labels())) + "\n";
   if (task.priority() != 0) out += "priority  " + std::to_string(task.priority()) + "\n";
-  out += "created   " + time_text(task.created_at_unix_ms()) + "\n";
+  out += "created   " + time_text(task.created_at_unix_ms()) + submitter_text(task) + "\n";
   if (task.start_at_unix_ms() != 0) out += (task.scheduled() ? "starts    " : "start     ") + time_text(task.start_at_unix_ms()) + "\n";
   if (task.finished_at_unix_ms() != 0) out += "finished  " + time_text(task.finished_at_unix_ms()) + "\n";
   out += "input     " + (task.input().json().empty() ? "null" : printable(shortened(task.input().json(), payload_width))) + "\n";

@@ -27,6 +27,7 @@ TEST(entries_of_requests, have_method_path_and_verb_as_the_api_has_them) {
   EXPECT_EQ(line_of(both[0]), "POST /v1/tasks/order-1/actions settle_never_happened ana");
   EXPECT_EQ(line_of(both[1]), "POST /v1/tasks/orders%2F7/actions settle_never_happened ana");
   EXPECT_EQ(both[1].entry.reason(), "seen at the bank");
+  EXPECT_EQ(both[1].entry.object(), "orders/7");
 
   v1::JobOperateRequest jobs;
   jobs.add_names("nightly");
@@ -85,12 +86,24 @@ TEST(entries_of_requests, say_what_became_of_each_task) {
   v1::OperateReply reply;
   reply.add_results();
   reply.add_results()->mutable_error()->set_code(v1::ERROR_CODE_WRONG_STATE);
+  reply.mutable_results(0)->set_state(v1::TASK_STATE_RUNNING);
+  reply.mutable_results(0)->set_parked(true);
   note_ends(reply, entries);
+  EXPECT_EQ(entries[0].entry.state_after(), "running, parked");
+  EXPECT_EQ(entries[1].entry.state_after(), "");
   EXPECT_EQ(entries[0].end, v1::ERROR_CODE_OK);
   EXPECT_EQ(entries[1].end, v1::ERROR_CODE_WRONG_STATE);
   reply.mutable_error()->set_code(v1::ERROR_CODE_UNAVAILABLE);
   note_ends(reply, entries);
   EXPECT_EQ(entries[0].end, v1::ERROR_CODE_UNAVAILABLE);
+
+  v1::AlertAckRequest alerts;
+  alerts.add_numbers(12);
+  alerts.add_numbers(13);
+  auto each = to_note(alerts);
+  ASSERT_EQ(each.size(), 2U);
+  EXPECT_EQ(line_of(each[1]), "POST /v1/alerts:ack ack ");
+  EXPECT_EQ(each[1].entry.object(), "13");
 
   auto one = to_note(v1::AlertAckRequest{});
   v1::AlertAckReply told;

@@ -16,7 +16,7 @@ constexpr std::int64_t first_ms = 20'000 * a_day_ms + a_day_ms / 2;
 class audit_list_test : public ::testing::Test {
  protected:
   audit_list_test() : folder_(std::filesystem::temp_directory_path() / ("audit-list-" + std::to_string(::getpid()))) {
-    auto made = audit_log::open(folder_, 1 << 26, time_, [](const std::string&) {});
+    auto made = audit_log::open(folder_, 1 << 26, time_, [](note_level, const std::string&) {});
     EXPECT_TRUE(made.ok());
     log_ = std::move(*made);
   }
@@ -29,6 +29,9 @@ class audit_list_test : public ::testing::Test {
     what.at_unix_ms = at_ms;
     what.kind = "token";
     what.who = who;
+    what.token = "id-of-" + who;
+    what.object = who;
+    what.state_after = "running";
     what.method = "POST";
     what.path = "/v1/tasks/" + who + "/actions";
     what.verb = "skip";
@@ -66,6 +69,9 @@ TEST_F(audit_list_test, says_everything_that_is_noted) {
   EXPECT_EQ(one.at_unix_ms(), first_ms + 250);
   EXPECT_EQ(one.kind(), "token");
   EXPECT_EQ(one.who(), "ben");
+  EXPECT_EQ(one.token(), "id-of-ben");
+  EXPECT_EQ(one.object(), "ben");
+  EXPECT_EQ(one.state_after(), "running");
   EXPECT_EQ(one.from(), "");
   EXPECT_EQ(one.method(), "POST");
   EXPECT_EQ(one.path(), "/v1/tasks/ben/actions");
@@ -84,6 +90,13 @@ TEST_F(audit_list_test, takes_only_what_is_asked_for) {
   what = {};
   what.set_path("/v1/tasks/ana3/actions");
   EXPECT_EQ(whos(what), (names{"ana3"}));
+  what = {};
+  what.set_object("ana3");
+  EXPECT_EQ(whos(what), (names{"ana3"}));
+  what.set_token("id-of-ana2");
+  EXPECT_EQ(whos(what), names{});
+  what.set_object("");
+  EXPECT_EQ(whos(what), (names{"ana2"}));
   what.set_verb("retry");
   EXPECT_EQ(whos(what), names{});
   what = {};

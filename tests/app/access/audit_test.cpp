@@ -28,16 +28,19 @@ class audit_test : public ::testing::Test {
   }
   void open(std::uint64_t most_bytes = 1 << 20) {
     log_.reset();
-    auto made = audit_log::open(folder_, most_bytes, time_, [this](const std::string& sentence) { warned_.push_back(sentence); });
+    auto made = audit_log::open(folder_, most_bytes, time_, [this](note_level level, const std::string& sentence) {
+      (level == note_level::warning ? warned_ : said_).push_back(sentence);
+    });
     ASSERT_TRUE(made.ok()) << made.failure().sentence;
     log_ = std::move(*made);
   }
   /// Whether it is on the disk.
-  bool note(const std::string& who, std::int64_t at_ms = noon_ms, const std::string& reason = {}) {
+  bool note(const std::string& who, std::int64_t at_ms = noon_ms, const std::string& reason = {}, const std::string& code = {}) {
     audit_entry what;
     what.at_unix_ms = at_ms;
     what.who = who;
     what.reason = reason;
+    what.code = code;
     std::mutex guard;
     std::condition_variable done;
     std::optional<bool> good;
@@ -69,7 +72,7 @@ class audit_test : public ::testing::Test {
 
   std::filesystem::path folder_;
   still_clock time_;
-  std::vector<std::string> warned_;
+  std::vector<std::string> warned_, said_;  // read once the log has ended
   std::unique_ptr<audit_log> log_;
 };
 
@@ -144,8 +147,55 @@ TEST_F(audit_test, says_that_nothing_can_be_written_and_finds_out_when_it_can_ag
   EXPECT_TRUE(log_->is_sound());
   EXPECT_TRUE(note("three", noon_ms + day_ms));
   EXPECT_EQ(whos(10), (std::vector<std::string>{"three", "one"}));
+  EXPECT_EQ(log_->lost(), 1U);
+  EXPECT_EQ(log_->written(), 2U);
   log_.reset();
   EXPECT_EQ(warned_.size(), 2U);
+}
+
+TEST_F(audit_test, tells_the_log_of_each_change_and_of_some_refusals_a_minute) {
+  open();
+  for (int i = 0; i < 30; ++i) {
+    EXPECT_TRUE(note("ana"));
+    EXPECT_TRUE(note("ben", noon_ms, {}, "forbidden"));
+  }
+  log_.reset();
+  EXPECT_EQ(said_.size(), 30U);
+  EXPECT_EQ(warned_.size(), 20U);
+}
+
+TEST(audit_sentences, say_in_one_line_who_did_what) {
+  audit_entry what;
+  what.kind = "token";
+  what.who = "ben";
+  what.token = "Ab3dEf6hIj9k";
+  what.from = "10.0.0.7";
+  what.request_id = "r-1";
+  what.method = "POST";
+  what.path = "/v1/tasks/order-1/actions";
+  what.object = "order-1";
+  what.verb = "skip";
+  what.reason = "done by hand";
+  what.state_after = "running";
+  EXPECT_EQ(
+      audit_sentence(what),
+      "token ben (Ab3dEf6hIj9k) from 10.0.0.7: POST /v1/tasks/order-1/actions skip: done, now running; reason: done by hand; request r-1");
+  what = {};
+  what.method = "POST";
+  what.path = "/v1/alerts:ack";
+  what.object = "12";
+  what.code = "unauthenticated";
+  what.request_id = "r-2";
+  EXPECT_EQ(audit_sentence(what), "somebody unknown: POST /v1/alerts:ack 12: refused, unauthenticated; request r-2");
+}
+
+TEST(audit_objects, are_what_a_path_names) {
+  EXPECT_EQ(audit_object("/v1/tasks/orders%2F7/actions"), "orders/7");
+  EXPECT_EQ(audit_object("/v1/jobs/nightly"), "nightly");
+  EXPECT_EQ(audit_object("/v1/alerts:ack"), "");
+  EXPECT_EQ(audit_object("/v1/requests/OperateRequest"), "");
+  EXPECT_EQ(audit_object("/v1/tasks/%zz"), "");
+  EXPECT_EQ(audit_object("/"), "");
 }
 
 }  // namespace

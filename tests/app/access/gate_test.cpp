@@ -13,6 +13,11 @@ namespace {
 
 constexpr std::int64_t now_ms = 1'764'000'000'000;
 
+class still_clock final : public clock {
+ public:
+  moment now() const override { return from_unix_ms(now_ms); }
+};
+
 class gate_test : public ::testing::Test {
  protected:
   gate_test() : folder_(std::filesystem::temp_directory_path() / ("gate-" + std::to_string(::getpid()))) {
@@ -30,7 +35,8 @@ class gate_test : public ::testing::Test {
     return made->text;
   }
   void open() {
-    auto made = gate::open(config_, [](const std::string&) {});
+    auto made = gate::open(
+        config_, [this](const std::string& sentence) { warned_.push_back(sentence); }, time_);
     ASSERT_TRUE(made.ok()) << made.failure().sentence;
     gate_ = std::move(*made);
   }
@@ -43,6 +49,8 @@ class gate_test : public ::testing::Test {
 
   std::filesystem::path folder_;
   access_config config_;
+  still_clock time_;
+  std::vector<std::string> warned_;  // before the first second is over
   std::unique_ptr<gate> gate_;
 };
 
@@ -202,11 +210,68 @@ TEST_F(gate_test, knows_other_certificates_with_the_next_request) {
   EXPECT_TRUE(asked({}).starts_with("unauthenticated")) << "a gate that asks never opens to everybody";
 }
 
+TEST_F(gate_test, warns_of_tokens_that_expire_soon_unless_they_were_made_for_less) {
+  constexpr std::int64_t day_ms = 86'400'000;
+  const auto made = [&](const std::string& name, std::int64_t age_ms, std::int64_t left_ms, std::int64_t revoked = 0) {
+    add(name, {"viewer"}, now_ms + left_ms, revoked);
+    EXPECT_TRUE(change_tokens(config_.tokens_file, [&](std::vector<token_entry>& all) -> status {
+                  all.back().created_unix_ms = now_ms - age_ms;
+                  return nothing{};
+                }).ok());
+  };
+  made("old", 90 * day_ms, day_ms / 2);
+  made("later", 90 * day_ms, 8 * day_ms);
+  made("brief", 0, day_ms / 2);
+  made("over", 90 * day_ms, -day_ms);
+  made("gone", 90 * day_ms, day_ms, now_ms - 1);
+  open();
+  ASSERT_EQ(warned_.size(), 1U);
+  EXPECT_NE(warned_[0].find(" of old expires at "), std::string::npos) << warned_[0];
+  EXPECT_NE(warned_[0].find("not used here"), std::string::npos) << warned_[0];
+}
+
+TEST_F(gate_test, says_when_the_last_token_of_a_name_expires) {
+  add("ben", {"viewer"}, now_ms + 1'000);
+  add("ben", {"viewer"}, now_ms + 2'000);
+  add("ana", {"viewer"}, now_ms + 1'000);
+  add("ana", {"viewer"});
+  add("gone", {"viewer"}, now_ms + 1'000, now_ms - 1);
+  open();
+  EXPECT_EQ(gate_->token_ends(), (std::map<std::string, std::int64_t>{{"ben", now_ms + 2'000}}));
+}
+
+TEST_F(gate_test, knows_the_id_of_a_token_and_when_it_was_used_before) {
+  const auto header = "Bearer " + add("ben", {"viewer"});
+  open();
+  const auto ask = [&](std::int64_t at_ms) { return std::get<principal>(gate_->admit(header, {"10.0.0.1", {}}, from_unix_ms(at_ms))); };
+  EXPECT_EQ(ask(now_ms).last_used_unix_ms, 0);
+  EXPECT_EQ(ask(now_ms + 5).last_used_unix_ms, now_ms);
+  EXPECT_EQ("fl_" + ask(now_ms).token + "_", header.substr(7, 16));
+}
+
+TEST_F(gate_test, lets_go_on_only_whoever_would_be_admitted_as_before) {
+  const auto header = "Bearer " + add("ben", {"viewer"}, now_ms + 1'000);
+  open();
+  const door::peer from{"10.0.0.1", {}};
+  const auto ben = std::get<principal>(gate_->admit(header, from, from_unix_ms(now_ms)));
+  EXPECT_TRUE(gate_->still_admits(ben, header, from, from_unix_ms(now_ms + 999)));
+  EXPECT_FALSE(gate_->still_admits(ben, header, from, from_unix_ms(now_ms + 1'000))) << "it has expired";
+  auto other = ben;
+  other.rights = right_set::all();
+  EXPECT_FALSE(gate_->still_admits(other, header, from, from_unix_ms(now_ms))) << "its rights were others";
+}
+
 TEST_F(gate_test, does_not_open_without_a_sound_file) {
-  EXPECT_FALSE(gate::open(config_, [](const std::string&) {}).ok()) << "there is none";
+  EXPECT_FALSE(gate::open(
+                   config_, [](const std::string&) {}, time_)
+                   .ok())
+      << "there is none";
   add("ben", {"viewer"});
   std::filesystem::permissions(config_.tokens_file, std::filesystem::perms{0644});
-  EXPECT_FALSE(gate::open(config_, [](const std::string&) {}).ok()) << "everybody may read it";
+  EXPECT_FALSE(gate::open(
+                   config_, [](const std::string&) {}, time_)
+                   .ok())
+      << "everybody may read it";
 }
 
 TEST(roles, give_rights_together) {

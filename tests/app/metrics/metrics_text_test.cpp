@@ -56,7 +56,16 @@ node_figures full_node() {
   auto all = well_node();
   auto& status = *all.told.status.reply;
   status.set_started_at_unix_ms(testing::world_now_ms - 60'000);
-  all.certificate_ends_unix_ms = testing::world_now_ms - 1'500;
+  auto& api = all.api.emplace();
+  api.certificate_ends_unix_ms = testing::world_now_ms - 1'500;
+  api.token_ends = {{"ben", testing::world_now_ms + 60'000}};
+  api.connections = 3;
+  api.streams = 1;
+  api.requests = 2;
+  api.answers = {{"GET", 200, 7}, {"GET", 403, 2}, {"PUT", 201, 5}};
+  api.answer_micros = distribution_of({150, 2'500'000});
+  api.audit_entries = 4;
+  api.audit_entries_lost = 1;
   auto& peer = *status.add_peers();
   peer.set_node("n2");
   peer.set_connected(true);
@@ -219,6 +228,18 @@ TEST(metrics_text, leaves_out_what_is_not_known) {
   EXPECT_EQ(page.count("fairlead_commits_total"), 0U);
   EXPECT_EQ(page.count("fairlead_store_days_until_full"), 0U);
   EXPECT_EQ(page_of(full_node()).at("fairlead_store_days_until_full{shard=\"0\"}"), 2);
+}
+
+TEST(metrics_text, counts_the_answers_of_the_api_by_method_and_status) {
+  const auto page = page_of(full_node());
+  EXPECT_EQ(page.at("fairlead_api_requests_total{method=\"GET\",code=\"403\"}"), 2);
+  EXPECT_EQ(page.count("fairlead_api_requests_total{"), 3U);
+  EXPECT_EQ(page.at("fairlead_api_request_duration_seconds_bucket{le=\"0.0002\"}"), 1);
+  EXPECT_EQ(page.at("fairlead_api_request_duration_seconds_count"), 2);
+  EXPECT_EQ(page.at("fairlead_api_requests_in_progress"), 2);
+  EXPECT_EQ(page.at("fairlead_token_expires_seconds{token=\"ben\"}"), 60);
+  EXPECT_EQ(page.at("fairlead_audit_entries_lost_total"), 1);
+  EXPECT_EQ(page_of(well_node()).count("fairlead_api_"), 0U) << "it has none";
 }
 
 TEST(metrics_text, says_how_long_the_certificate_of_the_api_lasts_if_there_is_one) {
