@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "app/access/tokens_file.hpp"
-#include "app/door/tls.hpp"
-#include "app/door/tls_trust.hpp"
+#include "app/door/tls/tls.hpp"
+#include "app/door/tls/tls_trust.hpp"
 
 namespace fairlead::app {
 

@@ -208,7 +208,8 @@ void show_problem(exchange_ptr x) {
   if (x->refuse_rest()) return;
   const auto* const kind = door::find_problem_kind(x->part(0));
   if (kind == nullptr)
-    return x->refuse(error{v1::ERROR_CODE_NOT_FOUND, "There is no problem code " + x->part(0) + ".", "GET /v1/openapi.json has the codes."});
+    return x->refuse(
+        error{v1::ERROR_CODE_NOT_FOUND, "There is no problem code " + x->part(0) + ".", "GET /v1/openapi.json has the codes."});
   x->say(200, door::kind_json(*kind));
 }
 

@@ -8,7 +8,7 @@
 #include <list>
 
 #include "app/door/exchange.hpp"
-#include "app/door/tls_shown.hpp"
+#include "app/door/tls/tls_shown.hpp"
 
 namespace fairlead::app::door {
 

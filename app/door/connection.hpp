@@ -7,12 +7,14 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "app/door/figures.hpp"
 #include "app/door/message.hpp"
-#include "app/door/tls.hpp"
-#include "app/door/tls_keys.hpp"
-#include "app/door/tls_trust.hpp"
+#include "app/door/tls/tls.hpp"
+#include "app/door/tls/tls_keys.hpp"
+#include "app/door/tls/tls_trust.hpp"
 
 namespace fairlead::app::door {
 
@@ -31,6 +33,7 @@ struct connection {
   const client_trust* clients = nullptr;
   std::shared_ptr<const trusted_authorities> checked_by;  // the certificate that the client has shown
   steady::time_point checked_at{};
+  std::optional<counted> open;
 
   /// The one behind the library's.
   static connection* of(MHD_Connection* at);

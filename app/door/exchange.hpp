@@ -3,17 +3,22 @@
 
 #include <microhttpd.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "app/door/connection.hpp"
+#include "app/door/figures.hpp"
 #include "app/door/message.hpp"
 
 namespace fairlead::app::door {
 
 struct exchange {
+  using steady = std::chrono::steady_clock;
+
+  steady::time_point begun = steady::now();
   request what;
   bool has_head = false;
   std::optional<answer> reply;
@@ -28,7 +33,8 @@ struct exchange {
   bool gone = false;  // the client is
   MHD_Connection* at = nullptr;
   connection* on = nullptr;
-  void* by = nullptr;  // the loop
+  void* by = nullptr;                        // the loop
+  std::optional<counted> in_progress, open;  // open: of a stream
 };
 
 /// As they came, in their order.

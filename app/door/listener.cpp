@@ -266,6 +266,7 @@ struct listener::loop {
   }
 
   MHD_Result take_head(exchange& one, const char* method, const char* version_text) {
+    if (guards.counts) one.in_progress.emplace(guards.counts->requests);
     one.on->look_at_certificate(one.at);
     one.what.from = one.on->from;
     one.what.head.method = method;
@@ -329,7 +330,7 @@ struct listener::loop {
     auto to = std::make_shared<answerer>(mail, one.number, one.what.id, one.what.body.size());
     body_bytes -= one.what.body.size();
     one.on->enter(phase::waiting);
-    one.soon = serve(std::exchange(one.what, request{{}, {}, one.what.id}), std::move(to));
+    one.soon = serve(std::exchange(one.what, request{{one.what.head.method, {}, {}, {}}, {}, one.what.id}), std::move(to));
     one.soon ? void(++soon) : suspend(one);
     return MHD_YES;
   }
@@ -374,6 +375,7 @@ struct listener::loop {
   MHD_Result send(exchange& one) {
     forget_soon(one);
     one.on->enter(phase::answering);
+    count(one);
     auto& what = *one.reply;
     auto* const response = response_to(one);
     if (response == nullptr) return MHD_NO;
@@ -389,6 +391,13 @@ struct listener::loop {
     const auto queued = MHD_queue_response(one.at, what.status, response);
     MHD_destroy_response(response);
     return queued;
+  }
+
+  void count(exchange& one) const {
+    if (!guards.counts) return;
+    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(steady::now() - one.begun).count();
+    guards.counts->on_answer(one.what.head.method, one.reply->status, static_cast<std::uint64_t>(took));
+    if (one.streams) one.open.emplace(guards.counts->streams);
   }
 
   static void on_completed(void* self, MHD_Connection*, void** context, MHD_RequestTerminationCode) {
@@ -422,6 +431,7 @@ struct listener::loop {
       made.tls = mine.tls.get();
       made.clients = mine.clients.get();
       mine.places.came(made.from.address);
+      if (const auto& counts = mine.guards.counts) made.open.emplace(counts->connections);
       *context = new place{std::prev(mine.connections.end())};
     } else if (const std::unique_ptr<place> it{static_cast<place*>(std::exchange(*context, nullptr))}; it) {
       mine.places.went((*it)->from.address);

@@ -14,8 +14,8 @@
 
 #include "app/door/guards.hpp"
 #include "app/door/message.hpp"
-#include "app/door/tls.hpp"
-#include "app/door/tls_trust.hpp"
+#include "app/door/tls/tls.hpp"
+#include "app/door/tls/tls_trust.hpp"
 #include "app/process/listen_socket.hpp"
 #include "messages/error.hpp"
 

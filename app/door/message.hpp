@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/door/tls/client_certificate.hpp"
+
 namespace fairlead::app::door {
 
 using headers = std::vector<std::pair<std::string, std::string>>;
@@ -25,13 +27,6 @@ struct request_head {
 std::string_view path_of(const request_head& head);
 /// Of a target like `http://127.0.0.1:7190/v1/tasks`; nullopt: it names none.
 std::optional<std::string_view> authority_of(const request_head& head);
-
-/// What a client has shown in the handshake. It has proved there that it has the key.
-struct client_certificate {
-  std::string trouble;             // why it is not valid, as a sentence; empty: it is
-  std::vector<std::string> names;  // of a valid one: `spiffe://example.org/agent`, `dns:n1.example.org` in lower case, `cn:ben`
-  std::int64_t ends_unix_ms = 0;
-};
 
 /// Whoever is at the other end of the connection.
 struct peer {

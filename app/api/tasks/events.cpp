@@ -166,8 +166,9 @@ void follow(const exchange_ptr& x, const followed_ptr& of, bool has_begun) {
     if (has_ended(reply->state())) {
       // The record may have been archived between two answers.
       if (!reply->events().empty() && !of->is_operation) return send_end(x, *reply, *of);
-      return read_whole(x, of, *reply,
-                        [x, of](const result<v1::WatchReply>& whole) { whole ? send_end(x, *whole, *of) : say_bye(x, whole.failure().sentence); });
+      return read_whole(x, of, *reply, [x, of](const result<v1::WatchReply>& whole) {
+        whole ? send_end(x, *whole, *of) : say_bye(x, whole.failure().sentence);
+      });
     }
     if (is_ahead(of->at.sequence, *reply)) {
       x->send(reset_text());

@@ -1,11 +1,11 @@
-#include "app/door/tls_trust.hpp"
+#include "app/door/tls/tls_trust.hpp"
 
 #include <array>
 #include <cctype>
 #include <utility>
 #include <vector>
 
-#include "app/door/tls_shown.hpp"
+#include "app/door/tls/tls_shown.hpp"
 #include "app/yaml/document.hpp"
 #include "messages/time.hpp"
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "app/door/message.hpp"
-#include "app/door/tls_trust.hpp"
+#include "app/door/tls/client_certificate.hpp"
+#include "app/door/tls/tls_trust.hpp"
 
 namespace fairlead::app::door {
 

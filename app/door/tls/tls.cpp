@@ -1,4 +1,4 @@
-#include "app/door/tls.hpp"
+#include "app/door/tls/tls.hpp"
 
 #include <gnutls/x509.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "actors/agents/secrets/file.hpp"
-#include "app/door/tls_keys.hpp"
+#include "app/door/tls/tls_keys.hpp"
 #include "app/yaml/document.hpp"
 
 namespace fairlead::app::door {

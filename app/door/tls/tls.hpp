@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "app/door/reloadable.hpp"
+#include "app/door/tls/reloadable.hpp"
 
 namespace fairlead::app::door {
 

@@ -1,6 +1,6 @@
 // Certificates of clients over real handshakes: what the port says of each that is shown.
 
-#include "app/door/tls_trust.hpp"
+#include "app/door/tls/tls_trust.hpp"
 
 #include <arpa/inet.h>
 #include <gnutls/gnutls.h>
