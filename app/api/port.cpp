@@ -85,6 +85,7 @@ result<std::unique_ptr<door::listener>> port::listen(result<listen_socket> at, c
   if (!at) return refused(at.failure());
   door::listener_limits limits;
   limits.connections = most_connections(limits.connections);
+  limits.of_one_address = of_one_address_;
   auto out = door::listener::start(
       std::move(*at), guards, to, [time = time_] { return make_uuid_v7(to_unix_ms(time->now())); }, version, std::move(tls),
       std::move(clients), limits);
@@ -100,6 +101,7 @@ result<std::unique_ptr<port>> port::serve(const node_config& config, surrounding
       config.access, [&log](const std::string& sentence) { log.on_note(note_level::warning, "api", sentence); }, *in.time);
   if (!access) return access.failure();
   in.access = out->access_ = std::move(*access);
+  out->of_one_address_ = wanted.connections_per_address;
   out->audit_ = in.audit;
   auto guards = guard_of(wanted, in.access, in.time);
   guards.counts = out->counts_;

@@ -63,6 +63,7 @@ class port {
   observer* log_;
   const std::string node_;
   const gateway_actor gateway_;
+  std::size_t of_one_address_ = 0;
   std::shared_ptr<gate> access_;
   std::shared_ptr<door::tls_certificate> certificate_;
   const std::shared_ptr<std::atomic<std::int64_t>> ends_ = std::make_shared<std::atomic<std::int64_t>>(0);  // in unix ms; 0: there is none

@@ -106,6 +106,7 @@ void read_api(yaml_section& root, node_config& out) {
   if (!listen && !socket) made.listen = listen_address{"127.0.0.1", default_api_port};
   if (const auto hosts = section.find("hosts")) read_hosts(*hosts, made);
   if (tls) read_tls(*tls, out.file, made);
+  section.integer("connections_per_address", made.connections_per_address, 1, 10'000);
   section.finish();
   const auto& place = listen ? *listen : *node;
   if (!listen && made.listen && out.http && same_place(*made.listen, *out.http))

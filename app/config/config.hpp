@@ -49,6 +49,7 @@ struct api_config {
   std::vector<std::string> hosts;  // names at which clients reach `listen`, in lower case, besides its address
   std::string certificate, key;    // PEM files of TLS; empty: none
   std::string client_ca;           // PEM file of the authorities of clients' certificates; empty: no client is asked for one
+  std::uint32_t connections_per_address = 256;
   config_place certificate_at, client_ca_at;
 };
 

@@ -26,7 +26,7 @@ namespace {
 using steady = std::chrono::steady_clock;
 
 /// For the library to parse a head; what is too large by our own limits still fits, so that it is refused by a problem document.
-constexpr std::size_t connection_bytes = 48 * 1024;
+constexpr std::size_t connection_bytes = 64 * 1024;
 /// What a client that sends too much may send on before its connection is closed instead of answered.
 constexpr std::size_t most_discarded_bytes = 4 * most_body_bytes;
 constexpr int look_every_ms = 250;

@@ -100,6 +100,7 @@ TEST(api_config, refuses_what_cannot_be_meant) {
   EXPECT_EQ(problems_of("api: { socket: s, tls: { certificate: c, key: k } }").size(), 1U) << "a socket has no TLS";
   EXPECT_EQ(problems_of("api: { tls: { certificate: c } }").size(), 1U);
   EXPECT_EQ(problems_of("api: { hosts: [\"a b\"] }").size(), 1U);
+  EXPECT_EQ(problems_of("api: { connections_per_address: 0 }").size(), 1U);
   EXPECT_EQ(problems_of("api: { socket: " + std::string(120, 'x') + " }").size(), 1U);
   EXPECT_EQ(problems_of("access: { token_file: x }").size(), 1U) << "an unknown key";
 }
