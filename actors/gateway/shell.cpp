@@ -36,6 +36,7 @@ std::shared_ptr<void> gateway_shell::place_in(const std::shared_ptr<int>& taken,
 
 caf::result<v1::SubmitReply> gateway_shell::answer(v1::SubmitRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::SubmitReply>(*why);
+  if (auto reserved = take_reserved(what); !reserved.empty()) return submit_others(what, std::move(reserved));
   // A client without the library may omit ids. The library never does: a submission can be repeated only under the same id.
   for (auto& item : *what.mutable_items())
     if (item.id().empty()) item.set_id(make_uuid_v7(to_unix_ms(setup_.time->now())));
@@ -69,9 +70,22 @@ caf::result<v1::SubmitReply> gateway_shell::answer(v1::SubmitRequest& what) {
   return promise;
 }
 
+caf::result<v1::SubmitReply> gateway_shell::submit_others(v1::SubmitRequest& what, refused_items reserved) {
+  if (what.items().empty()) return with_refused({}, std::move(reserved));
+  auto promise = self_->make_response_promise<v1::SubmitReply>();
+  const auto lost = [promise, reserved](const caf::error&) mutable {
+    promise.deliver(refusal<v1::SubmitReply>({v1::ERROR_CODE_UNAVAILABLE, "the tasks were not submitted in time", "submit them again"}));
+  };
+  // As a request of its own, so that it goes the way that its shards need.
+  self_->request(caf::actor_cast<gateway_actor>(self_), 2 * answer_limit, std::move(what))
+      .then([promise, reserved](v1::SubmitReply& reply) mutable { promise.deliver(with_refused(std::move(reply), std::move(reserved))); },
+            lost);
+  return promise;
+}
+
 caf::result<v1::TaskListReply> gateway_shell::answer(v1::TaskListRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::TaskListReply>(*why);
-  if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
+  if (const auto shard = only_shard(what); shard && (what.has_shard() || !may_be_unknown(what))) return at(*shard, what, answer_limit);
   auto places = list_places(what.cursor(), routes_.count());
   if (!places) {
     ++refused_;

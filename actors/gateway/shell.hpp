@@ -76,6 +76,9 @@ class gateway_shell {
       return answer(what);
   }
 
+  /// Of a request with some items that nobody may submit.
+  caf::result<v1::SubmitReply> submit_others(v1::SubmitRequest& what, refused_items reserved);
+
   // Requests whose row says `special`.
   caf::result<v1::SubmitReply> answer(v1::SubmitRequest& what);
   caf::result<v1::TaskListReply> answer(v1::TaskListRequest& what);

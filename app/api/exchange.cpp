@@ -122,7 +122,7 @@ bool exchange::may_wait() {
     return false;
   }
   // What is noted has done something, and its end is to be noted, too.
-  if (noted_) return true;
+  if (noted_ || must_finish_) return true;
   to_->on_gone([actor = caf::actor_cast<caf::actor_addr>(self_)] {
     if (const auto waits = caf::actor_cast<caf::actor>(actor)) caf::anon_send_exit(waits, caf::exit_reason::user_shutdown);
   });
@@ -348,7 +348,7 @@ void exchange::begin_stream(std::string first) {
 void exchange::refuse(const error& why) { refuse(door::problem_of(why)); }
 void exchange::refuse(door::problem why) {
   // Also of a request that only looks: somebody tried.
-  if (why.code == "forbidden" && !is_over()) {
+  if (why.code == "forbidden" && !is_answered_) {
     if (in_->access->is_noise(by_.kind + " " + by_.name, in_->time->now())) {
       noted_.reset();
       why = {"overloaded",

@@ -124,6 +124,8 @@ class exchange : public std::enable_shared_from_this<exchange> {
   bool may_go_on() const;
   /// The answer may still wait for the audit.
   bool is_over() const { return is_answered_ || to_->is_over(); }
+  /// The request goes on to its end, also if the client goes: something is to be noted then.
+  void must_finish() { must_finish_ = true; }
   /// The only result of a reply about one thing; null: it is an error, or missing, and becomes the client's answer.
   template <class Reply>
   auto only_result(const Reply& reply) -> decltype(&reply.results(0)) {
@@ -169,12 +171,14 @@ class exchange : public std::enable_shared_from_this<exchange> {
  private:
   template <class Request>
   void send(Request request, duration wait, std::function<void(result<reply_of<Request>>)> then) {
+    // Only before there is an actor: the thread that runs this then ends with the port, and actors end later than the shards.
     if constexpr (requires { in_->reads->read(request); })
-      if (auto answer = in_->reads ? in_->reads->read(request) : std::nullopt)
+      if (auto answer = self_ == nullptr && in_->reads ? in_->reads->read(request) : std::nullopt)
         return answer->error().code() != v1::ERROR_CODE_OK ? then(error::from_proto(answer->error())) : then(std::move(*answer));
     if (self_ == nullptr)
       return later_.push_back([this, request = std::move(request), wait, then = std::move(then)] { send(request, wait, then); });
-    if (wait > duration{} && !may_wait()) return;
+    if constexpr (requires { request.wait_ms(); })
+      if (wait > duration{} && !may_wait()) return;
     const auto shared = std::make_shared<std::function<void(result<reply_of<Request>>)>>(std::move(then));
     self_->request(in_->gateway, wait + answer_limit, std::move(request))
         .then(
@@ -198,6 +202,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   const std::shared_ptr<door::answerer> to_;
   std::shared_ptr<void> place_, place_to_wait_;
   bool streams_ = false;
+  bool must_finish_ = false;
   caf::event_based_actor* self_ = nullptr;
   std::vector<std::function<void()>> later_;  // what needs an actor
   std::multimap<std::string, std::string> query_;

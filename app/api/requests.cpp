@@ -214,6 +214,7 @@ void take_message(const exchange_ptr& x) {
     return x->refuse(
         {"disk", "The audit of this node cannot be written.", "Call whoever runs the node: its disk is full or broken.", {}, {}, false});
   for (auto& one : noted) one.entry.set_at_unix_ms(to_unix_ms(x->in().time->now()));
+  if (!noted.empty()) x->must_finish();
   pass_on(x, std::move(request), std::move(noted));
 }
 

@@ -27,8 +27,9 @@ struct exchange {
   bool suspended = false;    // the library does not look at the connection
   bool soon = false;         // its answer is expected before it has to be suspended
   bool streams = false;
-  bool ended = false;   // nothing follows what is pending
-  std::string pending;  // of a stream, from `taken` on
+  bool is_sent = false;  // or is being; of no stream
+  bool ended = false;    // nothing follows what is pending
+  std::string pending;   // of a stream, from `taken` on
   std::size_t taken = 0;
   bool gone = false;  // the client is
   MHD_Connection* at = nullptr;

@@ -61,8 +61,9 @@ struct listener::loop {
   std::uint64_t last_number = 0;
   std::size_t body_bytes = 0;  // that have come, of requests that are not handed on
   steady::time_point next_look{};
-  std::size_t soon = 0;   // requests whose answers are
-  bool has_more = false;  // the library has gone on with a request in the latest turn, and may again at once
+  std::size_t soon = 0;     // requests whose answers are
+  bool has_more = false;    // the library has gone on with a request in the latest turn, and may again at once
+  std::size_t sending = 0;  // answers that are no streams, until the client has them
 
   explicit loop(const listener_limits& given) : limits(given), places(given.connections, given.of_one_address) {}
   ~loop() {
@@ -119,7 +120,7 @@ struct listener::loop {
 
   /// The library's epoll is edge-triggered inside: it says itself when it has more to do. It also says so of requests whose answers are to come soon.
   int patience_ms() const {
-    if (soon > 0 && !has_more) return static_cast<int>(soon_within.count());
+    if (soon > 0 && !has_more && sending == 0) return static_cast<int>(soon_within.count());
     MHD_UNSIGNED_LONG_LONG library = 0;
     const bool has = MHD_get_timeout(daemon, &library) == MHD_YES;
     const int own = connections.empty() ? -1 : stopping ? look_every_ms : ms_until(next_look);
@@ -213,6 +214,7 @@ struct listener::loop {
     one.ended = true;
     mail->forget(which->first);
     // A stream whose client takes what is pending goes on by itself.
+    if (one.soon) one.on->enter(phase::answering);
     resume(one);
     if (one.streams && one.gone) send_away(*one.on);
     waiting.erase(which);
@@ -349,6 +351,7 @@ struct listener::loop {
   /// The next bytes of a stream.
   static ssize_t on_block(void* of, std::uint64_t, char* to, std::size_t most) {
     auto& one = *static_cast<exchange*>(of);
+    static_cast<loop*>(one.by)->has_more = true;
     if (one.gone) return MHD_CONTENT_READER_END_WITH_ERROR;
     if (one.pending.empty()) {
       if (one.ended) return MHD_CONTENT_READER_END_OF_STREAM;
@@ -376,6 +379,10 @@ struct listener::loop {
     forget_soon(one);
     one.on->enter(phase::answering);
     count(one);
+    if (!one.streams) {
+      one.is_sent = true;
+      ++sending;
+    }
     auto& what = *one.reply;
     auto* const response = response_to(one);
     if (response == nullptr) return MHD_NO;
@@ -406,6 +413,7 @@ struct listener::loop {
     if (!one) return;
     mine.drop_body(*one);
     mine.forget_soon(*one);
+    if (one->is_sent) --mine.sending;
     mine.has_more = true;
     if (one->number != 0) {
       mine.mail->forget(one->number);

@@ -5,6 +5,7 @@
 
 #include "actors/agents/native.hpp"
 #include "actors/core/registry/limit_book.hpp"
+#include "actors/core/reserved.hpp"
 #include "actors/core/text/labels.hpp"
 #include "actors/core/workflow/check.hpp"
 #include "app/library/agent_state.hpp"
@@ -59,6 +60,7 @@ result<app::given_agent> agent_state::given() const {
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "agent " + name + ": " + why, "see docs/cpp.md"};
   };
   if (!core::valid_agent_name(name)) return refused("a name is a letter, then letters, digits, _, . and -; at most 64 in all");
+  if (name == core::operations_agent) return refused("the name is that of the agent of the node's own operations");
   if (!problems.empty()) return refused(problems.front());
   for (const auto& [call, handler] : calls)
     if (!core::valid_agent_name(call)) return refused("a call cannot be named '" + call + "'");

@@ -154,7 +154,7 @@ shard_options options_of(const node_config& config, std::uint32_t number) {
 
 status open_audit(const node_config& config, const clock& time, observer& log, std::shared_ptr<audit_log>& out) {
   if (!config.api) return nothing{};
-  auto opened = audit_log::open(config.data_path + "/audit", config.access.audit_max_bytes, time,
+  auto opened = audit_log::open(data_folder_of(config) + "/audit", config.access.audit_max_bytes, time,
                                 [&log](note_level level, const std::string& sentence) { log.on_note(level, "audit", sentence); });
   if (!opened) return opened.failure();
   out = std::move(*opened);

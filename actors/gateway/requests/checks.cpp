@@ -69,10 +69,40 @@ std::optional<error> check_request(const v1::SubmitRequest& what) {
     return invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " + std::to_string(max_request_items) +
                        " are allowed in a request",
                    "send several requests");
-  if (may_use_reserved(what)) return std::nullopt;
-  for (const auto& item : what.items())
-    if (auto why = check_reserved(item)) return why;
   return std::nullopt;
+}
+
+refused_items take_reserved(v1::SubmitRequest& what) {
+  refused_items out;
+  if (may_use_reserved(what)) return out;
+  google::protobuf::RepeatedPtrField<v1::Submission> others;
+  for (int i = 0; i < what.items_size(); ++i) {
+    if (const auto why = check_reserved(what.items(i))) {
+      if (out.empty())
+        for (int before = 0; before < i; ++before) *others.Add() = std::move(*what.mutable_items(before));
+      v1::SubmitResult refused;
+      refused.set_id(what.items(i).id());
+      *refused.mutable_error() = why->to_proto();
+      out.emplace_back(i, std::move(refused));
+    } else if (!out.empty()) {
+      *others.Add() = std::move(*what.mutable_items(i));
+    }
+  }
+  if (!out.empty()) what.mutable_items()->Swap(&others);
+  return out;
+}
+
+v1::SubmitReply with_refused(v1::SubmitReply reply, refused_items refused) {
+  if (reply.error().code() != v1::ERROR_CODE_OK) return reply;
+  google::protobuf::RepeatedPtrField<v1::SubmitResult> others;
+  others.Swap(reply.mutable_results());
+  auto next = others.begin();
+  for (auto& [at, one] : refused) {
+    while (reply.results_size() < at && next != others.end()) *reply.add_results() = std::move(*next++);
+    *reply.add_results() = std::move(one);
+  }
+  while (next != others.end()) *reply.add_results() = std::move(*next++);
+  return reply;
 }
 
 std::optional<error> check_request(const v1::StatesRequest& what) {

@@ -2,6 +2,8 @@
 // Checks of a request as a whole, before any shard is asked. Whether it fits a task or an agent only a shard can say. Pure; no CAF.
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "messages/api.pb.h"
 #include "messages/error.hpp"
@@ -10,6 +12,13 @@
 #include "messages/replica.pb.h"
 
 namespace fairlead {
+
+/// Places in a request, in ascending order, and the answers for them.
+using refused_items = std::vector<std::pair<int, v1::SubmitResult>>;
+/// Takes the submissions out of a client's request that only the node itself makes.
+refused_items take_reserved(v1::SubmitRequest& what);
+/// The answer for the others, and for those at their places.
+v1::SubmitReply with_refused(v1::SubmitReply reply, refused_items refused);
 
 std::optional<error> check_request(const v1::SubmitRequest& what);
 std::optional<error> check_request(const v1::StatesRequest& what);

@@ -42,17 +42,24 @@ v1::Error error_of(const std::vector<Reply>& answers, v1::ErrorCode tolerated) {
 
 /// A node of an earlier release leaves out conditions that it does not know, and would list other tasks.
 void refuse_unknown_filters(const v1::TaskListRequest& what, std::vector<v1::TaskListReply>& answers) {
-  if (what.job().empty() && what.id_prefix().empty() && what.fault_code().empty() && what.agent().empty()) return;
+  if (what.job().empty() && what.id_prefix().empty() && what.fault_code().empty() && what.agent().empty() && what.as_of_unix_ms() == 0)
+    return;
   for (auto& one : answers) {
     if (one.error().code() != v1::ERROR_CODE_OK || !one.by().empty()) continue;
     *one.mutable_error() =
-        error{v1::ERROR_CODE_UNAVAILABLE, "a shard is on a node of an earlier release, which cannot list by job, id, reason or agent",
+        error{v1::ERROR_CODE_UNAVAILABLE,
+              "a shard is on a node of an earlier release, which cannot list by job, id, reason or agent, or act on what it lists",
               "leave these conditions out, or upgrade the node"}
             .to_proto();
   }
 }
 
 }  // namespace
+
+bool may_be_unknown(const v1::TaskListRequest& what) {
+  return !what.job().empty() || !what.id_prefix().empty() || !what.fault_code().empty() || !what.agent().empty() ||
+         what.as_of_unix_ms() != 0 || what.ended_until_unix_ms() != 0;
+}
 
 std::string list_cursor(const std::vector<list_place>& places) {
   if (std::all_of(places.begin(), places.end(), [](const list_place& one) { return one.over; })) return {};

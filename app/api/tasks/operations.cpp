@@ -78,46 +78,6 @@ door::problem refusal_of(const std::string& id, const std::string& verb, const v
   return out;
 }
 
-bulk::tally tally_of(const v1::StepRecord* step) {
-  if (step == nullptr) return {};
-  return bulk::tally::of(step->has_output() ? step->output().json() : step->progress().checkpoint().json());
-}
-
-/// A stop that comes between two tasks ends the operation like its last task.
-std::string state_word_of(const v1::TaskRecord& task) {
-  const auto stopped = task.state() == v1::TASK_STATE_COMPLETED && tally_of(act_of(task)).stopped;
-  return stopped ? "stopped" : state_of(task.state(), task.parked(), task.paused());
-}
-
-bool takes(const v1::TaskRecord& task, v1::OperatorVerb verb) {
-  if (has_ended(task.state()) || task.state() == v1::TASK_STATE_UNDOING) return false;
-  switch (verb) {
-    case v1::OPERATOR_VERB_PAUSE: return !task.paused() && !task.parked();
-    case v1::OPERATOR_VERB_RESUME: return task.paused();
-    case v1::OPERATOR_VERB_RETRY: return task.parked();
-    default: return true;
-  }
-}
-
-/// In the words of operations, in place of those of the task that carries it out.
-door::problem refusal_of(const std::string& id, const std::string& verb, const v1::TaskRecord& task) {
-  const auto path = operation_path(task.id());
-  const auto state = state_word_of(task);
-  door::problem out{"wrong_state", "Operation " + id + " is " + state + ", which '" + verb + "' does not fit.", {}, {}, {}, false};
-  std::string words;
-  for (const auto& one : operation_verbs) {
-    if (!takes(task, one.verb)) continue;
-    const auto command = std::string{"fairlead task "} + core::verb_word(v1::OperatorVerb_Name(one.verb)) + " " + task.id();
-    out.what_helps.push_back(
-        {command, one.effect, api_request{"POST", path + "/actions", R"({"verb":")" + std::string{one.word} + R"("})"}});
-    words += (words.empty() ? "" : ", ") + std::string{one.word};
-  }
-  out.what_helps.push_back({"fairlead task show " + task.id(), "shows how far the operation has come", api_request{"GET", path, ""}});
-  out.remedy =
-      words.empty() ? "GET " + path + " shows what was done. POST /v1/tasks:act begins another operation." : "It takes " + words + ".";
-  return out;
-}
-
 }  // namespace
 
 std::string operation_path(const std::string& task_id) {

@@ -44,21 +44,30 @@ TEST(check_of_a_request, for_ended_tasks_needs_a_time_that_may_have_some_and_no_
 }
 
 TEST(check_of_a_request, to_submit_with_a_name_of_the_node_is_refused_to_all_but_the_node) {
-  const std::pair<const char*, const char*> reserved[] = {
-      {"fairlead:operation:abd", "slow"}, {"fairlead:x", "slow"}, {"mine", "fairlead-operation"}};
-  for (const auto& [id, workflow] : reserved) {
-    v1::SubmitRequest what;
-    what.add_items()->set_id("order-1");
+  v1::SubmitRequest what;
+  const std::pair<const char*, const char*> items[] = {
+      {"order-1", "slow"}, {"fairlead:operation:abd", "slow"}, {"order-2", "slow"}, {"mine", "fairlead-operation"}};
+  for (const auto& [id, workflow] : items) {
     auto& item = *what.add_items();
     item.set_id(id);
     item.set_workflow(workflow);
-    EXPECT_NE(refused(what), "") << id;
-    what.set_by_node(true);
-    EXPECT_EQ(refused(what), "") << id;
-    what.clear_by_node();
-    what.set_shard(0);
-    EXPECT_EQ(refused(what), "") << "the gateway that cut it has checked it";
   }
+  auto of_node = what;
+  of_node.set_by_node(true);
+  EXPECT_TRUE(take_reserved(of_node).empty());
+  auto of_gateway = what;
+  of_gateway.set_shard(0);
+  EXPECT_TRUE(take_reserved(of_gateway).empty()) << "the gateway that cut it has checked it";
+  auto refused_ones = take_reserved(what);
+  ASSERT_EQ(refused_ones.size(), 2U);
+  ASSERT_EQ(what.items_size(), 2);
+  EXPECT_EQ(what.items(1).id(), "order-2");
+  v1::SubmitReply reply;
+  for (const auto& item : what.items()) reply.add_results()->set_id(item.id());
+  reply = with_refused(std::move(reply), std::move(refused_ones));
+  std::string all;
+  for (const auto& one : reply.results()) all += one.id() + (one.has_error() ? " refused;" : ";");
+  EXPECT_EQ(all, "order-1;fairlead:operation:abd refused;order-2;mine refused;") << "each at its place";
   v1::SubmitRequest other;
   other.add_items()->set_id("fairleads:1");
   EXPECT_EQ(refused(other), "");
