@@ -91,7 +91,7 @@ std::vector<std::string> read_roles(const yaml_node& node, const std::string& wh
     else if (word)
       out.push_back(*word);
   }
-  if (node.is_list() && out.empty()) node.complain(whose + " has no role", "give a role, or remove " + whose);
+  if (node.is_list() && node.items().empty()) node.complain(whose + " has no role", "give a role, or remove " + whose);
   return out;
 }
 

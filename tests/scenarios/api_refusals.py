@@ -45,7 +45,7 @@ def run():
 def helps(said):
     """`METHOD PATH VERB` of what a problem document says would help."""
     found = [one["request"] for one in said["what_helps"]]
-    return [" ".join([one["method"], one["path"]] + [one["body"]["verb"]] * ("verb" in (one["body"] or {}))) for one in found]
+    return [" ".join([one["method"], one["path"]] + ([one["body"]["verb"]] if "verb" in (one["body"] or {}) else [])) for one in found]
 
 
 def filled(path):

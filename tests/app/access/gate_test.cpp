@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t now_ms = 1'764'000'000'000;
 
-class still_clock final : public clock {
+class gate_clock final : public clock {
  public:
   moment now() const override { return from_unix_ms(now_ms); }
 };
@@ -49,7 +49,7 @@ class gate_test : public ::testing::Test {
 
   std::filesystem::path folder_;
   access_config config_;
-  still_clock time_;
+  gate_clock time_;
   std::vector<std::string> warned_;  // before the first second is over
   std::unique_ptr<gate> gate_;
 };
