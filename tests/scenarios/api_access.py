@@ -274,7 +274,7 @@ class tokens_scenario:
         said = [line for line in self.place.folder.joinpath("node.log").read_text().splitlines() if one["request_id"] in line]
         expect(len(said) <= 1 and all("operator-1" in line and path in line for line in said), f"refusals are in the log, some a minute: {said}")
         _, about, _ = ask(self.to, "GET", f"/v1/audit?object=later-1&token={id_of(self.tokens['operator'])}", admin)
-        expect([(entry["verb"], entry["state_after"]) for entry in about["items"]] == [("pause", "pending, paused")], str(about))
+        expect([(entry["verb"], entry["state_after"]) for entry in about["items"]] == [("cancel", "undone")], str(about))
         _, none, _ = ask(self.to, "GET", "/v1/audit?code=forbidden&page_size=1000", admin)
         expect({(one["who"], one["path"]) for one in none["items"]} >= {("viewer-1", "/v1/doctor"), ("client-1", "/v1/status"), ("deploy-1", "/v1/tasks")},
                str(none)[:400])

@@ -46,7 +46,7 @@ TEST(action_on_many, is_refused_with_the_field_at_fault) {
   EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"parked": true}, "ids": ["a"]})"), "/filter: The body has both 'filter' and 'ids'.");
   EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"state": ["lost"]}})"), "/filter/state/0: There is no state 'lost'.");
   EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"stat": ["running"]}})"), "/filter/stat: Unknown field 'stat' of 'filter'");
-  EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"parked": true, "job": ""}})"), "/filter/job: Field 'job' is empty");
+  EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"parked": true, "job": ""}})"), "/filter/job: Field 'job' of 'filter' is empty");
   EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": []})"), "/filter: Field 'filter' must be an object, found an array");
   EXPECT_EQ(refusal(R"({"verb": "explode", "filter": {"parked": true}})").substr(0, 34), "/verb: There is no verb 'explode'.");
   EXPECT_EQ(refusal(R"({"verb": "skip", "filter": {"parked": true}})"), "/step: No step is given.");

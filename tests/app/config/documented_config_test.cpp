@@ -65,6 +65,7 @@ TEST(documented_config, of_the_node) {
                      {"limits.running_tasks", number_text(c.running_tasks)},
                      {"limits.pending_tasks", number_text(c.pending_tasks)},
                      {"limits.input_bytes", size_text(c.input_bytes)},
+                     {"api.connections_per_address", number_text(api_config{}.connections_per_address)},
                      {"access.audit_max_size", size_text(c.access.audit_max_bytes)},
                      {"limits.uncommitted_bytes", size_text(c.uncommitted_bytes)},
                      {"cron.in_flight", number_text(c.cron_in_flight)},
