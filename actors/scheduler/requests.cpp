@@ -114,9 +114,12 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   source.priority = item.priority();
   source.start_at_unix_ms = item.start_at_unix_ms();
   source.delay_ms = item.delay_ms();
-  source.submitted_by = core::clean_text(item.submitted_by(), who_limit);
-  source.submitted_from = core::clean_text(item.submitted_from(), who_limit);
-  source.submitted_token = core::clean_text(item.submitted_token(), who_limit);
+  if (!item.submitted_by().empty()) source.submitted_by = core::clean_text(item.submitted_by(), who_limit);
+  if (item.has_origin()) {
+    auto& origin = source.origin.emplace();
+    origin.set_address(core::clean_text(item.origin().address(), who_limit));
+    origin.set_token(core::clean_text(item.origin().token(), who_limit));
+  }
   if (item.has_reply()) source.reply = std::move(*item.mutable_reply());
   if (launch != nullptr) {
     source.launch = launch->launch;

@@ -162,7 +162,7 @@ std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& a
   const auto& task = reply.task();
   json_writer out;
   write_head(out, task, core::why_of(task));
-  out.key("submitted_from").text_or_null(task.submitted_from()).key("submitted_token").text_or_null(task.submitted_token());
+  out.key("submitted_from").text_or_null(task.origin().address()).key("submitted_token").text_or_null(task.origin().token());
   out.key("undo_held").boolean(task.undo_held()).key("undo_reason").string(task.undo_reason()).key("timed_out").boolean(task.timed_out());
   out.key("failing").boolean(task.failing()).key("failed_reason").string(task.failed_reason());
   if (task.state() == v1::TASK_STATE_FAILED) write_standing(out, core::standing_of(task));

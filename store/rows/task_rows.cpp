@@ -13,7 +13,7 @@ void put_creation(batch& out, const v1::TaskRecord& record) {
   v1::TaskTombstone tombstone;
   tombstone.set_number(record.number());
   tombstone.set_content_hash(record.content_hash());
-  tombstone.set_submitted_by(record.submitted_by());
+  if (!record.submitted_by().empty()) tombstone.set_submitted_by(record.submitted_by());
   put_tombstone(out, record.id(), tombstone);
   out.put(table::by_workflow, keys::by_workflow(default_namespace, record.workflow(), record.number()), {});
   for (const auto& label : record.labels())
@@ -118,7 +118,7 @@ v1::TaskTombstone tombstone_of(const v1::TaskRecord& record) {
   out.set_number(record.number());
   out.set_content_hash(record.content_hash());
   out.set_final_state(record.state());
-  out.set_submitted_by(record.submitted_by());
+  if (!record.submitted_by().empty()) out.set_submitted_by(record.submitted_by());
   return out;
 }
 

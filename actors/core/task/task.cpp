@@ -248,9 +248,8 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out) {
   if (!planted.lose_label)
     for (auto& label : source.labels) *record.add_labels() = std::move(label);
   if (!planted.lose_priority) record.set_priority(source.priority);
-  record.set_submitted_by(std::move(source.submitted_by));
-  record.set_submitted_from(std::move(source.submitted_from));
-  record.set_submitted_token(std::move(source.submitted_token));
+  if (!source.submitted_by.empty()) record.set_submitted_by(std::move(source.submitted_by));
+  if (source.origin) *record.mutable_origin() = std::move(*source.origin);
   if (source.reply) *record.mutable_reply() = std::move(*source.reply);
   record.set_state(v1::TASK_STATE_PENDING);
   record.set_created_at_unix_ms(to_unix_ms(ctx.now));

@@ -33,8 +33,7 @@ struct new_task {
   std::int64_t start_at_unix_ms = 0;   // not before this moment; 0: none given
   std::int64_t delay_ms = 0;           // the same, counted from now
   std::string submitted_by;            // empty: not known
-  std::string submitted_from;          // an address; empty: not over the API
-  std::string submitted_token;         // the id of a token; empty: none was sent
+  std::optional<v1::Origin> origin;    // nullopt: not over the API
 };
 
 /// The record of a new task: pending, with its initial steps.

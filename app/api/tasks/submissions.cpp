@@ -125,8 +125,8 @@ std::optional<v1::Submission> read_submission(exchange& x) {
 void set_submitter(const exchange& x, v1::Submission& item) {
   const auto& from = x.what().from;
   item.set_submitted_by(x.by().is_known() ? x.who() : "");
-  item.set_submitted_from(from.uid ? "unix:" + std::to_string(*from.uid) : from.address);
-  item.set_submitted_token(x.by().token);
+  item.mutable_origin()->set_address(from.uid ? "unix:" + std::to_string(*from.uid) : from.address);
+  item.mutable_origin()->set_token(x.by().token);
 }
 
 std::optional<error> refuse_for(const principal& by, const v1::Submission& item, std::string& pointer) {

@@ -123,8 +123,8 @@ std::string remedies_text(const v1::TaskShowReply& reply) {
 std::string submitter_text(const v1::TaskRecord& task) {
   std::string out;
   if (!task.submitted_by().empty()) out += " by " + printable(task.submitted_by());
-  if (!task.submitted_token().empty()) out += " (token " + printable(task.submitted_token()) + ")";
-  if (!task.submitted_from().empty()) out += " from " + printable(task.submitted_from());
+  if (!task.origin().token().empty()) out += " (token " + printable(task.origin().token()) + ")";
+  if (!task.origin().address().empty()) out += " from " + printable(task.origin().address());
   return out;
 }
 
