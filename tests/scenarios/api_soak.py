@@ -162,7 +162,7 @@ class soak:
 
     def finish(self, before):
         tasks = self.expect_ended()
-        self.idle.refresh(time.monotonic())
+        self.idle.refresh(after=0)
         share = self.wait_for_idleness()
         grown, made = rss_anon(self.pid) - before[0], threads(self.pid) - before[1]
         allowed = GROWTH + hostile_http.allowed_growth(self.pid) - hostile_http.ALLOWED_GROWTH
@@ -196,7 +196,7 @@ class soak:
             # The measurement is the waiting.
             time.sleep(3)
             share = (cpu_seconds(self.pid) - spent) / (time.monotonic() - began)
-            self.idle.refresh(time.monotonic() - 30)
+            self.idle.refresh(after=30)
         return share
 
     def expect_quiet_log(self):
