@@ -477,6 +477,8 @@ result<std::unique_ptr<listener>> listener::start(listen_socket at, guard guards
     more.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>("NORMAL:-VERS-ALL:+VERS-TLS1.3")});
   }
   more.push_back({MHD_OPTION_END, 0, nullptr});
+  // Not MHD_OPTION_STRICT_FOR_CLIENT: it answers a request without Host with two heads, and one whose target has a space not at all. The guard
+  // refuses both.
   // The library closes it, mostly also where it does not start.
   const int listening = at.release();
   const unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | (l->tls ? unsigned{MHD_USE_TLS} : 0U);
@@ -485,8 +487,7 @@ result<std::unique_ptr<listener>> listener::start(listen_socket at, guard guards
                        nullptr, MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections),
                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_bytes, MHD_OPTION_URI_LOG_CALLBACK, &loop::on_target, l.get(),
                        MHD_OPTION_NOTIFY_COMPLETED, &loop::on_completed, l.get(), MHD_OPTION_NOTIFY_CONNECTION, &loop::on_connection,
-                       l.get(), MHD_OPTION_UNESCAPE_CALLBACK, &loop::keep_escaped, nullptr, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-                       MHD_OPTION_ARRAY, more.data(), MHD_OPTION_END);
+                       l.get(), MHD_OPTION_UNESCAPE_CALLBACK, &loop::keep_escaped, nullptr, MHD_OPTION_ARRAY, more.data(), MHD_OPTION_END);
   if (l->daemon == nullptr) return refused("the HTTP library did not start");
   const auto* const info = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
   if (l->epoll < 0 || info == nullptr || !l->watch(l->mail->fd(), loop::key_of_mail, EPOLLIN) ||
