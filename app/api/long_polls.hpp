@@ -18,9 +18,10 @@ class long_polls : public std::enable_shared_from_this<long_polls> {
   /// A place for as long as the pointer lives; null: `who` has its share, or all are taken.
   std::shared_ptr<void> take(const std::string& who) {
     const std::lock_guard lock{guard_};
-    auto& its = by_name_[who];
-    if (its >= of_one_ || taken_ >= all_) return nullptr;
-    ++its;
+    // A name that is refused is not kept.
+    const auto its = by_name_.find(who);
+    if (taken_ >= all_ || (its != by_name_.end() ? its->second : 0) >= of_one_) return nullptr;
+    ++by_name_[who];
     ++taken_;
     return {this, [all = shared_from_this(), who](void*) { all->give_back(who); }};
   }

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <list>
 
-#include "app/door/exchange.hpp"
 #include "app/door/tls/tls_shown.hpp"
 
 namespace fairlead::app::door {

@@ -46,11 +46,19 @@ struct connection {
     since = steady::now();
   }
 
+  /// The library sees its end and drops it.
+  void send_away() {
+    told_to_go = true;
+    ::shutdown(fd, SHUT_RDWR);
+  }
+
   /// For a request that comes now. The certificate is that of the handshake: no tickets are given out, so no session is taken up again without
   /// one. It may have ended since the last request, or its authority may not be trusted any more.
   void look_at_certificate(MHD_Connection* at);
 };
 
+/// Of the request that it is at, as they came, in their order.
+headers headers_of(MHD_Connection* at);
 /// Without a port; empty: none of the internet.
 std::string address_of(const sockaddr* at, socklen_t size);
 /// Of a socket that was accepted.

@@ -59,7 +59,13 @@ bool is_json(const std::string& type) {
   return type == "application/json" || (type.starts_with("application/") && type.ends_with("+json"));
 }
 
+/// RFC 9112, 3.2. The library finds the version behind the last space, so a target may have others.
+bool has_blank(std::string_view target) {
+  return std::any_of(target.begin(), target.end(), [](unsigned char c) { return c <= ' ' || c == 0x7f; });
+}
+
 std::optional<problem> refuse_framing(const request_head& head) {
+  if (has_blank(head.target)) return unsound("The target has a space or a control character.");
   for (const auto& [name, value] : head.fields)
     if (!agents::valid_header_name(name) || is_folded(lower_case(name))) return unsound("The name of a header is none.");
   const auto lengths = count_headers(head, "Content-Length");

@@ -5,6 +5,7 @@
 // know (RFC 9112, 6.1 and 6.3). It takes a space before the colon for a part of the name, and a folded line, too (5.1, 5.2). A proxy in front may read
 // such a request in another way, and take the rest of it for the next one. So these end the connection here, before any body is read. A folded line is
 // seen where it makes a name of what counts here; behind other headers it is passed over.
+// It also takes a target with a space, and a request without Host: these are refused here, too.
 
 #include <cstddef>
 #include <functional>

@@ -323,8 +323,12 @@ def two_ways(port, node, rng):
         answer = exchange(port, head + lines + b"\r\n0\r\n\r\n" + second)
         expect(status_of(answer) in (400, 415, None) and answer.count(b"HTTP/1.1 2") == 0, f"{lines} was answered with {answer[:300]}")
     refused(port, 400, b"POST /v1/tasks HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "chunks in HTTP/1.0")
-    answer = exchange(port, b"GET /v1/version HTTP/1.1\r\n\r\n")
-    expect(status_of(answer) == 400, f"no Host: {answer[:200]}")
+    for request, what in ((b"GET /v1/version HTTP/1.1\r\n\r\n", "no Host"), (b"POST /v1/tasks HTTP/1.1\r\nContent-Length: 40\r\n\r\n", "no Host, and a body"),
+                          (b"GET /v1/version HTTP/1.0\r\n\r\n", "no Host in HTTP/1.0"),
+                          (b"GET /v1/ver sion HTTP/1.1\r\nHost: localhost\r\n\r\n", "a space in the target"),
+                          (b"GET /v1/ver\tsion HTTP/1.1\r\nHost: localhost\r\n\r\n", "a tab in the target"),
+                          (b"GET /v1/version HTTP/1.1 HTTP/1.1\r\nHost: localhost\r\n\r\n", "two versions")):
+        refused(port, 400, request + second, what)
 
 
 def other_sites(port, node, rng):

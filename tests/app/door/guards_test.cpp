@@ -77,6 +77,26 @@ TEST_F(guard_test, a_name_that_hides_a_length_ends_the_connection) {
   EXPECT_EQ(refused_with("If-Modified-Since", "1"), "");
 }
 
+TEST_F(guard_test, a_request_without_a_host_or_with_two_ends_the_connection) {
+  EXPECT_EQ(refused_with("Host", "127.0.0.1:7190"), "bad_request");
+  head.fields.clear();
+  for (const auto* const version : {"HTTP/1.0", "HTTP/1.1"}) {
+    head.version = version;
+    EXPECT_EQ(refused(), "bad_request") << version;
+    EXPECT_TRUE(guards.refuse(head)->close);
+  }
+}
+
+TEST_F(guard_test, a_target_with_a_space_or_a_control_character_ends_the_connection) {
+  for (const auto* const target : {"/v1/ta sks", "/v1/tasks HTTP/1.1", "/v1/tasks?a=b c", "/v1/ta\tsks", "/v1/tasks\r", "/v1/tasks\x7f"}) {
+    head.target = target;
+    EXPECT_EQ(refused(), "bad_request") << target;
+    EXPECT_TRUE(guards.refuse(head)->close);
+  }
+  head.target = "/v1/t\xc3\xa4sks";
+  EXPECT_EQ(refused(), "");
+}
+
 TEST_F(guard_test, a_target_that_names_a_host_names_this_one) {
   head.target = "http://127.0.0.1:7190/v1/tasks";
   EXPECT_EQ(refused(), "");
