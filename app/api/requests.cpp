@@ -9,6 +9,7 @@
 #include <google/protobuf/message.h>
 
 #include "actors/gateway/requests/audit_entries.hpp"
+#include "actors/gateway/requests/checks.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
 #include "app/bulk/action.hpp"
@@ -150,29 +151,18 @@ void pass_on(const exchange_ptr& x, Request request, std::vector<noted_request> 
 
 /// What is wrong with an item refuses that item alone, as in POST /v1/tasks:batch.
 void pass_on(const exchange_ptr& x, v1::SubmitRequest request, const std::vector<noted_request>&) {
-  v1::SubmitReply results;
-  v1::SubmitRequest sound;
-  std::vector<int> sent;  // the results that the node gives
-  for (auto& item : *request.mutable_items()) {
-    auto& result = *results.add_results();
-    result.set_id(item.id());
+  const auto refused = take_refused(request, [&](v1::Submission& item) {
     std::string pointer;
-    if (const auto why = refuse_for(x->by(), item, pointer)) {
-      *result.mutable_error() = why->to_proto();
-      continue;
-    }
-    set_submitter(*x, item);
-    sent.push_back(results.results_size() - 1);
-    *sound.add_items() = std::move(item);
-  }
+    auto why = refuse_for(x->by(), item, pointer);
+    if (!why) set_submitter(*x, item);
+    return why;
+  });
   // Nobody is there to take a notice.
-  if (sound.items().empty()) return say_reply<v1::SubmitReply>(x, std::move(results));
-  const auto all = std::make_shared<v1::SubmitReply>(std::move(results));
-  x->ask_any<v1::SubmitRequest>(std::move(sound), {}, [x, all, sent](result<v1::SubmitReply> answer) {
-    if (!answer) return say_reply(x, std::move(answer));
-    for (int i = 0; i < answer->results_size() && i < static_cast<int>(sent.size()); ++i)
-      all->mutable_results(sent[static_cast<std::size_t>(i)])->Swap(answer->mutable_results(i));
-    say_reply<v1::SubmitReply>(x, std::move(*all));
+  request.clear_notify();
+  if (request.items().empty()) return say_reply<v1::SubmitReply>(x, with_refused({}, refused));
+  x->ask_any<v1::SubmitRequest>(std::move(request), {}, [x, refused](result<v1::SubmitReply> answer) {
+    if (answer) answer = with_refused(std::move(*answer), refused);
+    say_reply(x, std::move(answer));
   });
 }
 
