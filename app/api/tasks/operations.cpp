@@ -93,6 +93,25 @@ door::problem refusal_of(const std::string& id, const std::string& verb, const v
   return out;
 }
 
+/// What became of an action on an operation; `known`: its record before the action.
+void say_end(const exchange_ptr& x, const bulk::operation_verb& asked, v1::TaskRecord known, const v1::OperateReply& reply) {
+  const auto why = reply.results_size() == 1 ? error::from_proto(reply.results(0).error()) : error{v1::ERROR_CODE_OK, "", ""};
+  const auto does_not_fit = why.code == v1::ERROR_CODE_WRONG_STATE;
+  if (why.code == v1::ERROR_CODE_NOT_FOUND) return x->refuse(unknown_operation(x->part(0)));
+  if (!does_not_fit) {
+    const auto* const done = x->only_result(reply);
+    if (done == nullptr) return;
+    bulk::take_state(known, *done);
+  }
+  v1::TaskShowRequest show;
+  show.set_id(known.id());
+  x->ask_any<v1::TaskShowRequest>(show, {}, [x, asked, why, does_not_fit, known](const result<v1::TaskShowReply>& shown) {
+    const auto& task = shown ? shown->task() : known;
+    if (!does_not_fit) return x->say(shown ? 200 : 202, bulk::operation_json(task));
+    takes(task, asked.verb) ? x->refuse(why) : x->refuse(refusal_of(x->part(0), asked.word, task));
+  });
+}
+
 }  // namespace
 
 std::string operation_path(const std::string& task_id) {
@@ -149,17 +168,13 @@ void act_on_operation(exchange_ptr x) {
   action.set_token(x->key().value_or(""));
   if (x->is_over()) return;
   request.add_ids(task_of_part(*x));
-  x->ask<v1::OperateRequest>(std::move(request), [x, asked = *found](const v1::OperateReply& reply) {
-    const auto why = reply.results_size() == 1 ? error::from_proto(reply.results(0).error()) : error{v1::ERROR_CODE_OK, "", ""};
-    const auto does_not_fit = why.code == v1::ERROR_CODE_WRONG_STATE;
-    if (why.code == v1::ERROR_CODE_NOT_FOUND) return x->refuse(unknown_operation(x->part(0)));
-    if (!does_not_fit && x->only_result(reply) == nullptr) return;
-    v1::TaskShowRequest show;
-    show.set_id(task_of_part(*x));
-    x->ask<v1::TaskShowRequest>(show, [x, asked, why, does_not_fit](const v1::TaskShowReply& shown) {
-      if (!does_not_fit) return x->say(200, bulk::operation_json(shown.task()));
-      takes(shown.task(), asked.verb) ? x->refuse(why) : x->refuse(refusal_of(x->part(0), asked.word, shown.task()));
-    });
+  // What is known before is the answer where the action is done and the operation cannot be looked at again.
+  v1::TaskShowRequest show;
+  show.set_id(task_of_part(*x));
+  x->ask_any<v1::TaskShowRequest>(show, {}, [x, request, asked = *found](const result<v1::TaskShowReply>& before) {
+    if (!before) return x->refuse(before.failure().code == v1::ERROR_CODE_NOT_FOUND ? unknown_operation(x->part(0)) : before.failure());
+    x->ask<v1::OperateRequest>(request,
+                               [x, asked, known = before->task()](const v1::OperateReply& reply) { say_end(x, asked, known, reply); });
   });
 }
 
