@@ -23,12 +23,14 @@ constexpr agent_verb agent_verbs[] = {{"drain", v1::AGENT_VERB_DRAIN},
 void name_instances(const exchange_ptr& x, const std::string& word, const error& why) {
   x->ask_any<v1::StatusRequest>({}, {}, [x, word, why](const result<v1::StatusReply>& known) {
     auto said = door::problem_of(why);
+    std::vector<help> instances;
     if (known)
-      for (const auto& one : known->agents()) {
-        if (one.agent() != x->part(0) || one.instance().empty()) continue;
-        said.remedy = "It is an agent. Name one of its instances: `what_helps` has them.";
-        said.what_helps.push_back(help_of({"fairlead agent " + word + " " + one.instance(), word + "s the instance " + one.instance()}));
-      }
+      for (const auto& one : known->agents())
+        if (one.agent() == x->part(0) && !one.instance().empty())
+          instances.push_back(help_of({"fairlead agent " + word + " " + one.instance(), word + "s the instance " + one.instance()}));
+    if (!instances.empty()) said.remedy = "It is an agent. Name one of its instances: `what_helps` has them.";
+    // What works goes before what only shows.
+    said.what_helps.insert(said.what_helps.begin(), instances.begin(), instances.end());
     x->refuse(std::move(said));
   });
 }

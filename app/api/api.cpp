@@ -139,7 +139,7 @@ class server {
     if (refused.code == "overloaded")
       (*to)(std::move(said));
     else
-      answer_noted(*in_, std::move(noted), what.id, std::move(said), to);
+      answer_noted(*in_, {std::move(noted)}, what.id, std::move(said), to);
     return false;
   }
 

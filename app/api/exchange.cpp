@@ -68,18 +68,14 @@ audit_entry audit_entry_of(const surroundings& in, const principal& by, const do
   return out;
 }
 
-void answer_noted(const surroundings& in, audit_entry what, const std::string& request_id, door::answer said,
-                  const std::shared_ptr<door::answerer>& to) {
-  answer_noted(in, std::vector{std::move(what)}, request_id, std::move(said), to);
-}
-
 void answer_noted(const surroundings& in, const std::vector<audit_entry>& what, const std::string& request_id, door::answer said,
                   const std::shared_ptr<door::answerer>& to) {
   if (!in.audit) return (*to)(std::move(said));
   const auto kept = std::make_shared<door::answer>(std::move(said));
-  note_all(*in.audit, what, [kept, request_id, to, time = in.time](const status& written) {
+  const auto is_refused = std::all_of(what.begin(), what.end(), [](const audit_entry& one) { return !one.code.empty(); });
+  note_all(*in.audit, what, [kept, is_refused, request_id, to](const status& written) {
     // A refusal has done nothing, and stays what it is.
-    if (written.ok() || kept->status >= 400) return (*to)(std::move(*kept));
+    if (written.ok() || is_refused) return (*to)(std::move(*kept));
     (*to)(door::to_answer({"disk",
                            "This could not be noted in the audit of the node.",
                            "What was asked for may have been done. Look, and call whoever runs the node.",
@@ -122,7 +118,7 @@ bool exchange::may_wait() {
     return false;
   }
   // What is noted has done something, and its end is to be noted, too.
-  if (noted_ || must_finish_) return true;
+  if (!noted_.empty()) return true;
   to_->on_gone([actor = caf::actor_cast<caf::actor_addr>(self_)] {
     if (const auto waits = caf::actor_cast<caf::actor>(actor)) caf::anon_send_exit(waits, caf::exit_reason::user_shutdown);
   });
@@ -284,42 +280,60 @@ void exchange::say(unsigned status, std::string json, door::headers more) {
 
 void exchange::answer_with(door::answer what, const std::string& code) {
   if (std::exchange(is_answered_, true)) return;
-  if (!noted_) return (*to_)(std::move(what));
-  noted_->status = what.status;
-  noted_->code = code;
-  std::vector<audit_entry> all;
-  for (const auto& [object, why] : noted_objects_) {
-    auto& one = all.emplace_back(*noted_);
-    one.object = object;
-    if (code.empty() && why != v1::ERROR_CODE_OK) set_end(one, why);
+  if (noted_.empty()) return (*to_)(std::move(what));
+  for (auto& one : noted_) {
+    if (one.status != 0 && code.empty()) continue;
+    one.status = what.status;
+    one.code = code;
   }
-  if (all.empty()) all.push_back(std::move(*noted_));
-  answer_noted(*in_, all, what_.id, std::move(what), to_);
-  noted_.reset();
+  answer_noted(*in_, std::exchange(noted_, {}), what_.id, std::move(what), to_);
 }
 
-void exchange::say_message(std::string bytes, const std::string& code) {
+void exchange::say_message(std::string bytes) {
   door::answer out;
   out.content_type = "application/x-protobuf";
   out.body = std::move(bytes);
-  answer_with(std::move(out), code);
+  answer_with(std::move(out));
+}
+
+bool exchange::may_note() {
+  if (!in_->audit || in_->audit->is_sound()) return true;
+  refuse({"disk", "The audit of this node cannot be written.", "Call whoever runs the node: its disk is full or broken.", {}, {}, false});
+  return false;
 }
 
 bool exchange::note_in_audit() {
-  if (in_->audit && !in_->audit->is_sound()) {
-    refuse({"disk", "The audit of this node cannot be written.", "Call whoever runs the node: its disk is full or broken.", {}, {}, false});
-    return false;
-  }
-  noted_.emplace(audit_entry_of(*in_, by_, what_));
+  if (!may_note()) return false;
+  noted_ = {audit_entry_of(*in_, by_, what_)};
   return true;
 }
 
+bool exchange::note_in_audit(const std::vector<noted_request>& deeds) {
+  if (deeds.empty()) return true;
+  if (!may_note()) return false;
+  note_deeds(deeds);
+  return true;
+}
+
+void exchange::note_deeds(const std::vector<noted_request>& deeds) {
+  noted_.clear();
+  for (const auto& one : deeds) noted_.push_back(with_deed(audit_entry_of(*in_, by_, what_), one));
+}
+
 void exchange::note_object(const std::string& object, v1::ErrorCode why) {
-  if (noted_) noted_objects_[core::clean_text(object, most_noted_object)] = why;
+  if (noted_.empty()) return;
+  const auto name = core::clean_text(object, most_noted_object);
+  auto one = noted_.begin();
+  if (std::exchange(notes_objects_, true)) one = std::find_if(one, noted_.end(), [&](const audit_entry& of) { return of.object == name; });
+  if (one == noted_.end()) one = noted_.insert(one, noted_.front());
+  one->object = name;
+  one->status = 0;
+  one->code = {};
+  if (why != v1::ERROR_CODE_OK) set_end(*one, why);
 }
 
 void exchange::note_state(const std::string& after) {
-  if (noted_) noted_->state_after = after;
+  for (auto& one : noted_) one.state_after = after;
 }
 
 bool exchange::may_go_on() const {
@@ -327,9 +341,10 @@ bool exchange::may_go_on() const {
 }
 
 void exchange::note_action(const std::string& verb, const std::string& reason) {
-  if (!noted_) return;
-  noted_->verb = core::clean_text(verb, 64);
-  noted_->reason = core::clean_text(reason, reason_limit);
+  for (auto& one : noted_) {
+    one.verb = core::clean_text(verb, 64);
+    one.reason = core::clean_text(reason, reason_limit);
+  }
 }
 
 void exchange::begin_stream(std::string first) {
@@ -350,7 +365,7 @@ void exchange::refuse(door::problem why) {
   // Also of a request that only looks: somebody tried.
   if (why.code == "forbidden" && !is_answered_) {
     if (in_->access->is_noise(by_.kind + " " + by_.name, in_->time->now())) {
-      noted_.reset();
+      noted_.clear();
       why = {"overloaded",
              "Too many requests that " + by_.name + " may not send.",
              "Wait a minute. GET /v1/me says what may be sent.",
@@ -359,8 +374,8 @@ void exchange::refuse(door::problem why) {
              false,
              {},
              door::a_minute_s};
-    } else if (!noted_) {
-      noted_.emplace(audit_entry_of(*in_, by_, what_));
+    } else if (noted_.empty()) {
+      noted_ = {audit_entry_of(*in_, by_, what_)};
     }
   }
   answer_with(door::to_answer(why, what_.id), why.code);

@@ -12,6 +12,7 @@
 
 #include "actors/gateway/reads_here.hpp"
 #include "actors/protocol/handles.hpp"
+#include "actors/protocol/ports.hpp"
 #include "app/access/audit.hpp"
 #include "app/access/gate.hpp"
 #include "app/api/long_polls.hpp"
@@ -38,9 +39,7 @@ struct surroundings {
 
 /// What the audit has of a request, but for its end.
 audit_entry audit_entry_of(const surroundings& in, const principal& by, const door::request& what);
-/// Answers once the entry is on the disk. If it cannot be written, the answer says so instead.
-void answer_noted(const surroundings& in, audit_entry what, const std::string& request_id, door::answer said,
-                  const std::shared_ptr<door::answerer>& to);
+/// Answers once the entries, at least one, are on the disk. If one cannot be written, and something was done, the answer says so instead.
 void answer_noted(const surroundings& in, const std::vector<audit_entry>& what, const std::string& request_id, door::answer said,
                   const std::shared_ptr<door::answerer>& to);
 
@@ -100,6 +99,10 @@ class exchange : public std::enable_shared_from_this<exchange> {
   bool may(right needed);
   /// The answer is noted in the audit, whatever it is. False: the audit cannot be written, so the request was refused.
   bool note_in_audit();
+  /// The same of a request that is not one of JSON, by what it does; of one that does nothing, no answer is noted.
+  bool note_in_audit(const std::vector<noted_request>& deeds);
+  /// What became of them.
+  void note_deeds(const std::vector<noted_request>& deeds);
   /// Of the action that the request asks for.
   void note_action(const std::string& verb, const std::string& reason);
   /// What the request is about, where the path does not say it: the audit has an entry for each. `why`: the refusal of this one alone.
@@ -108,8 +111,8 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void note_state(const std::string& after);
 
   void say(unsigned status, std::string json, door::headers more = {});
-  /// A protobuf message. `code`: of the refusal that is in it, for the audit; empty: none is.
-  void say_message(std::string bytes, const std::string& code);
+  /// A protobuf message.
+  void say_message(std::string bytes);
   /// One resource with its ETag; 304 if the client has it already. `revision`: what wanted_revision() is compared with; 0: nothing is.
   void say_resource(std::uint64_t revision, std::string json);
   /// Server-sent events: the answer begins with `first`, and goes on until end_stream.
@@ -124,8 +127,6 @@ class exchange : public std::enable_shared_from_this<exchange> {
   bool may_go_on() const;
   /// The answer may still wait for the audit.
   bool is_over() const { return is_answered_ || to_->is_over(); }
-  /// The request goes on to its end, also if the client goes: something is to be noted then.
-  void must_finish() { must_finish_ = true; }
   /// The only result of a reply about one thing; null: it is an error, or missing, and becomes the client's answer.
   template <class Reply>
   auto only_result(const Reply& reply) -> decltype(&reply.results(0)) {
@@ -191,6 +192,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   /// Of a long poll: it holds a place of the node, and is for nobody once its client has gone. False: it was refused.
   bool may_wait();
   void answer_with(door::answer what, const std::string& code = {});
+  bool may_note();
   static error lost(const caf::error& why);
   bool read_query();
   bool may_use(const std::string& name_space);
@@ -202,12 +204,11 @@ class exchange : public std::enable_shared_from_this<exchange> {
   const std::shared_ptr<door::answerer> to_;
   std::shared_ptr<void> place_, place_to_wait_;
   bool streams_ = false;
-  bool must_finish_ = false;
   caf::event_based_actor* self_ = nullptr;
   std::vector<std::function<void()>> later_;  // what needs an actor
   std::multimap<std::string, std::string> query_;
-  std::optional<audit_entry> noted_;
-  std::map<std::string, v1::ErrorCode> noted_objects_;
+  std::vector<audit_entry> noted_;  // without a status: its end is that of the answer
+  bool notes_objects_ = false;
   bool is_answered_ = false;
 };
 

@@ -9,7 +9,7 @@
 #include <google/protobuf/message.h>
 
 #include "actors/gateway/requests/audit_entries.hpp"
-#include "app/access/audit_list.hpp"
+#include "actors/gateway/requests/checks.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
 #include "app/bulk/action.hpp"
@@ -131,27 +131,15 @@ duration more_time_for(const v1::DoctorRequest&) { return doctor_time; }
 /// What the node refuses is in the reply, as the command line knows it.
 template <class Reply>
 void say_reply(const exchange_ptr& x, result<Reply> answer, std::vector<noted_request> noted = {}) {
-  const auto reply = std::make_shared<Reply>();
+  Reply reply;
   if (answer)
-    *reply = std::move(*answer);
+    reply = std::move(*answer);
   else
-    *reply->mutable_error() = answer.failure().to_proto();
-  hide(x->by(), *reply);
-  if (noted.empty() || !x->in().audit) return x->say_message(reply->SerializeAsString(), {});
-  note_ends(*reply, noted);
-  std::vector<audit_entry> entries;
-  for (const auto& one : noted) entries.push_back(with_deed(audit_entry_of(x->in(), x->by(), x->what()), one));
-  // The actor has nothing left to do: the exchange is the audit's until it answers.
-  note_all(*x->in().audit, entries, [x, reply](const status& written) {
-    // A refusal has done nothing, and stays what it is.
-    if (!written && reply->error().code() == v1::ERROR_CODE_OK) {
-      reply->Clear();
-      *reply->mutable_error() = error{v1::ERROR_CODE_DISK, "This could not be noted in the audit of the node.",
-                                      "What was asked for may have been done. Look, and call whoever runs the node."}
-                                    .to_proto();
-    }
-    x->say_message(reply->SerializeAsString(), {});
-  });
+    *reply.mutable_error() = answer.failure().to_proto();
+  hide(x->by(), reply);
+  note_ends(reply, noted);
+  x->note_deeds(noted);
+  x->say_message(reply.SerializeAsString());
 }
 
 template <class Request>
@@ -163,29 +151,18 @@ void pass_on(const exchange_ptr& x, Request request, std::vector<noted_request> 
 
 /// What is wrong with an item refuses that item alone, as in POST /v1/tasks:batch.
 void pass_on(const exchange_ptr& x, v1::SubmitRequest request, const std::vector<noted_request>&) {
-  v1::SubmitReply results;
-  v1::SubmitRequest sound;
-  std::vector<int> sent;  // the results that the node gives
-  for (auto& item : *request.mutable_items()) {
-    auto& result = *results.add_results();
-    result.set_id(item.id());
+  const auto refused = take_refused(request, [&](v1::Submission& item) {
     std::string pointer;
-    if (const auto why = refuse_for(x->by(), item, pointer)) {
-      *result.mutable_error() = why->to_proto();
-      continue;
-    }
-    set_submitter(*x, item);
-    sent.push_back(results.results_size() - 1);
-    *sound.add_items() = std::move(item);
-  }
+    auto why = refuse_for(x->by(), item, pointer);
+    if (!why) set_submitter(*x, item);
+    return why;
+  });
   // Nobody is there to take a notice.
-  if (sound.items().empty()) return say_reply<v1::SubmitReply>(x, std::move(results));
-  const auto all = std::make_shared<v1::SubmitReply>(std::move(results));
-  x->ask_any<v1::SubmitRequest>(std::move(sound), {}, [x, all, sent](result<v1::SubmitReply> answer) {
-    if (!answer) return say_reply(x, std::move(answer));
-    for (int i = 0; i < answer->results_size() && i < static_cast<int>(sent.size()); ++i)
-      all->mutable_results(sent[static_cast<std::size_t>(i)])->Swap(answer->mutable_results(i));
-    say_reply<v1::SubmitReply>(x, std::move(*all));
+  request.clear_notify();
+  if (request.items().empty()) return say_reply<v1::SubmitReply>(x, with_refused({}, refused));
+  x->ask_any<v1::SubmitRequest>(std::move(request), {}, [x, refused](result<v1::SubmitReply> answer) {
+    if (answer) answer = with_refused(std::move(*answer), refused);
+    say_reply(x, std::move(answer));
   });
 }
 
@@ -210,11 +187,8 @@ void take_message(const exchange_ptr& x) {
   drop_words_of_nodes(request);
   if (x->by().is_known()) set_who(request, x->who());
   auto noted = entries_of(request, x->in().node);
-  if (!noted.empty() && x->in().audit && !x->in().audit->is_sound())
-    return x->refuse(
-        {"disk", "The audit of this node cannot be written.", "Call whoever runs the node: its disk is full or broken.", {}, {}, false});
   for (auto& one : noted) one.entry.set_at_unix_ms(to_unix_ms(x->in().time->now()));
-  if (!noted.empty()) x->must_finish();
+  if (!x->note_in_audit(noted)) return;
   pass_on(x, std::move(request), std::move(noted));
 }
 

@@ -76,6 +76,25 @@ std::string operation_json(const operation_view& one) {
   return out.end_object().text();
 }
 
+v1::TaskRecord begun_record(const v1::Submission& taken, std::int64_t created_unix_ms) {
+  v1::TaskRecord out;
+  out.set_id(taken.id());
+  out.set_workflow(taken.workflow());
+  out.set_state(v1::TASK_STATE_PENDING);
+  out.mutable_input()->set_json(taken.input());
+  out.set_created_at_unix_ms(created_unix_ms);
+  return out;
+}
+
+void take_state(v1::TaskRecord& task, const v1::OperateResult& done) {
+  // Without a record any more it has no state.
+  if (done.state() == v1::TASK_STATE_UNSPECIFIED) return;
+  task.set_state(done.state());
+  task.set_parked(done.parked());
+  task.set_paused(done.paused());
+  task.set_parked_reason(done.parked() ? done.reason() : "");
+}
+
 void hide_payloads(v1::TaskRecord& task) {
   auto what = action_of_input(task.input().json());
   task.clear_input();

@@ -42,6 +42,11 @@ operation_view view_of(const v1::TaskRecord& task);
 std::string operation_json(const operation_view& one);
 inline std::string operation_json(const v1::TaskRecord& task) { return operation_json(view_of(task)); }
 
+/// The record of an operation's task, as far as its submission tells: `created_unix_ms` is about when it was taken.
+v1::TaskRecord begun_record(const v1::Submission& taken, std::int64_t created_unix_ms);
+/// Writes into the record, as it was before an action, what the answer to that says.
+void take_state(v1::TaskRecord& task, const v1::OperateResult& done);
+
 /// Takes out of the record of an operation's task what operation_json() does not show.
 void hide_payloads(v1::TaskRecord& task);
 

@@ -165,7 +165,7 @@ def jobs(to, node):
 
 def operators(to, node):
     _, said = to.expect(404, "POST", "/v1/agents/shipping/actions", {"verb": "drain"}, code="not_found")
-    expect("POST /v1/agents/single%2Fshipping/actions drain" in helps(said), f"{said}")
+    expect(helps(said)[0] == "POST /v1/agents/single%2Fshipping/actions drain", f"{said}")
     to.expect(409, "POST", "/v1/agents/shipping/actions", {"verb": "breaker_open"}, code="wrong_state")
     to.expect(409, "POST", "/v1/nodes/single/actions", {"verb": "forget"}, code="wrong_state")
     _, said = to.expect(200, "POST", "/v1/nodes/nobody/actions", {"verb": "forget"})

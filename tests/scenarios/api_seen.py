@@ -20,6 +20,7 @@ OPEN = {("show_version", 401), ("show_version", 403), ("show_problem", 401), ("s
 RARE = {
     ("put_job", 409): "a workflow that was written by a later release",
     ("show_tree", 409): "a node of the cluster that is away",
+    ("act_on_operation", 202): "a shard that is away at once after the action",
 }
 
 

@@ -72,12 +72,11 @@ std::optional<error> check_request(const v1::SubmitRequest& what) {
   return std::nullopt;
 }
 
-refused_items take_reserved(v1::SubmitRequest& what) {
+refused_items take_refused(v1::SubmitRequest& what, const std::function<std::optional<error>(v1::Submission&)>& why_not) {
   refused_items out;
-  if (may_use_reserved(what)) return out;
   google::protobuf::RepeatedPtrField<v1::Submission> others;
   for (int i = 0; i < what.items_size(); ++i) {
-    if (const auto why = check_reserved(what.items(i))) {
+    if (const auto why = why_not(*what.mutable_items(i))) {
       if (out.empty())
         for (int before = 0; before < i; ++before) *others.Add() = std::move(*what.mutable_items(before));
       v1::SubmitResult refused;
@@ -90,6 +89,11 @@ refused_items take_reserved(v1::SubmitRequest& what) {
   }
   if (!out.empty()) what.mutable_items()->Swap(&others);
   return out;
+}
+
+refused_items take_reserved(v1::SubmitRequest& what) {
+  if (may_use_reserved(what)) return {};
+  return take_refused(what, [](const v1::Submission& item) { return check_reserved(item); });
 }
 
 v1::SubmitReply with_refused(v1::SubmitReply reply, refused_items refused) {

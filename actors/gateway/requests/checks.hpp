@@ -1,6 +1,7 @@
 #pragma once
 // Checks of a request as a whole, before any shard is asked. Whether it fits a task or an agent only a shard can say. Pure; no CAF.
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,7 +16,9 @@ namespace fairlead {
 
 /// Places in a request, in ascending order, and the answers for them.
 using refused_items = std::vector<std::pair<int, v1::SubmitResult>>;
-/// Takes the submissions out of a client's request that only the node itself makes.
+/// Takes the submissions out of a request that `why_not` refuses. It sees each once.
+refused_items take_refused(v1::SubmitRequest& what, const std::function<std::optional<error>(v1::Submission&)>& why_not);
+/// Those of a client's request that only the node itself makes.
 refused_items take_reserved(v1::SubmitRequest& what);
 /// The answer for the others, and for those at their places.
 v1::SubmitReply with_refused(v1::SubmitReply reply, refused_items refused);

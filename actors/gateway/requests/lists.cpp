@@ -40,10 +40,15 @@ v1::Error error_of(const std::vector<Reply>& answers, v1::ErrorCode tolerated) {
   return out;
 }
 
-/// A node of an earlier release leaves out conditions that it does not know, and would list other tasks.
+/// Conditions that a node of an earlier release leaves out, and whose tasks cannot be told from others by their rows.
+bool has_hidden_conditions(const v1::TaskListRequest& what) {
+  return !what.job().empty() || !what.id_prefix().empty() || !what.fault_code().empty() || !what.agent().empty() ||
+         what.as_of_unix_ms() != 0;
+}
+
+/// A node of an earlier release would list other tasks.
 void refuse_unknown_filters(const v1::TaskListRequest& what, std::vector<v1::TaskListReply>& answers) {
-  if (what.job().empty() && what.id_prefix().empty() && what.fault_code().empty() && what.agent().empty() && what.as_of_unix_ms() == 0)
-    return;
+  if (!has_hidden_conditions(what)) return;
   for (auto& one : answers) {
     if (one.error().code() != v1::ERROR_CODE_OK || !one.by().empty()) continue;
     *one.mutable_error() =
@@ -56,10 +61,8 @@ void refuse_unknown_filters(const v1::TaskListRequest& what, std::vector<v1::Tas
 
 }  // namespace
 
-bool may_be_unknown(const v1::TaskListRequest& what) {
-  return !what.job().empty() || !what.id_prefix().empty() || !what.fault_code().empty() || !what.agent().empty() ||
-         what.as_of_unix_ms() != 0 || what.ended_until_unix_ms() != 0;
-}
+// merge_tasks() itself leaves out what ended later.
+bool may_be_unknown(const v1::TaskListRequest& what) { return has_hidden_conditions(what) || what.ended_until_unix_ms() != 0; }
 
 std::string list_cursor(const std::vector<list_place>& places) {
   if (std::all_of(places.begin(), places.end(), [](const list_place& one) { return one.over; })) return {};

@@ -48,10 +48,10 @@ struct list_place {
   std::string cursor;  // the shard's own cursor; empty: from the beginning
 };
 
-/// The places of all shards, by number, as one text; empty if all are over.
 /// Whether the request has conditions that a node of an earlier release does not know: its answer has to be looked at.
 bool may_be_unknown(const v1::TaskListRequest& what);
 
+/// The places of all shards, by number, as one text; empty if all are over.
 std::string list_cursor(const std::vector<list_place>& places);
 /// Reads the text of `list_cursor`; empty: all from the beginning. Error: not a cursor over `count` shards.
 result<std::vector<list_place>> list_places(const std::string& cursor, std::uint32_t count);

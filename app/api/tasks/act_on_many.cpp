@@ -120,11 +120,21 @@ void say_dry_run(const exchange_ptr& x, bulk::action what) {
   });
 }
 
-void say_operation(const exchange_ptr& x, const std::string& id, unsigned status) {
+void say_operation(const exchange_ptr& x, const std::string& id) {
   v1::TaskShowRequest request;
   request.set_id(id);
-  x->ask<v1::TaskShowRequest>(request, [x, id, status](const v1::TaskShowReply& reply) {
-    x->say(status, bulk::operation_json(reply.task()), {{"Location", operation_path(id)}});
+  x->ask<v1::TaskShowRequest>(request, [x, id](const v1::TaskShowReply& reply) {
+    x->say(202, bulk::operation_json(reply.task()), {{"Location", operation_path(id)}});
+  });
+}
+
+/// The operation has begun, also where it cannot be looked at now.
+void say_begun(const exchange_ptr& x, const v1::Submission& taken) {
+  const auto known = bulk::begun_record(taken, to_unix_ms(x->in().time->now()));
+  v1::TaskShowRequest request;
+  request.set_id(known.id());
+  x->ask_any<v1::TaskShowRequest>(request, {}, [x, known](const result<v1::TaskShowReply>& reply) {
+    x->say(202, bulk::operation_json(reply ? reply->task() : known), {{"Location", operation_path(known.id())}});
   });
 }
 
@@ -139,10 +149,10 @@ void deploy_and_submit(const exchange_ptr& x, const submission& task) {
 }
 
 void submit_operation(const exchange_ptr& x, const submission& task, const std::function<void()>& if_not_deployed) {
-  x->ask_for_node<v1::SubmitRequest>(*task, [x, if_not_deployed](const v1::SubmitReply& reply) {
+  x->ask_for_node<v1::SubmitRequest>(*task, [x, task, if_not_deployed](const v1::SubmitReply& reply) {
     const auto is_unknown = !reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_NOT_FOUND;
     if (if_not_deployed && is_unknown) return if_not_deployed();
-    if (const auto* const done = x->only_result(reply)) say_operation(x, done->id(), 202);
+    if (x->only_result(reply) != nullptr) say_begun(x, task->items(0));
   });
 }
 
@@ -181,7 +191,7 @@ void confirm(const exchange_ptr& x, const bulk::action& what, std::string input)
   request.add_ids(item.id());
   x->ask<v1::StatesRequest>(request, [x, what, task](const v1::StatesReply& reply) {
     const auto is_there = !reply.items().empty() && reply.items(0).state() != v1::TASK_STATE_UNSPECIFIED;
-    is_there ? say_operation(x, task->items(0).id(), 202) : begin_if_as_confirmed(x, what, task);
+    is_there ? say_operation(x, task->items(0).id()) : begin_if_as_confirmed(x, what, task);
   });
 }
 

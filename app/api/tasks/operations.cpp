@@ -1,7 +1,10 @@
 #include "app/api/tasks/operations.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
@@ -18,12 +21,17 @@ constexpr std::uint32_t default_rows = 20;
 
 std::string task_of_part(const exchange& x) { return bulk::task_of_operation(x.part(0)); }
 
-/// The list of tasks has no inputs and no progress, so the tasks of a page are asked for one by one.
+/// A record may have more than 256 KiB: not all of a page are on their way at once.
+constexpr std::size_t most_asked_at_once = 16;
+
+/// The list of tasks has no inputs and no progress, so each task of a page is asked for.
 struct page_of_operations {
   page_asked page;
   v1::TaskListReply list;
-  int next = 0;
-  json_writer out{};
+  std::vector<std::string> ids{};   // of their tasks
+  std::vector<std::string> rows{};  // JSON, at the places of the ids; empty: not known, or gone
+  std::vector<std::optional<error>> failures{};
+  std::size_t next = 0, answered = 0;
 };
 
 void add_missing(v1::TaskListReply& to, const error& why) {
@@ -32,21 +40,28 @@ void add_missing(v1::TaskListReply& to, const error& why) {
   *to.add_missing() = why.to_proto();
 }
 
-void write_rows(const exchange_ptr& x, const std::shared_ptr<page_of_operations>& rows) {
-  auto& list = rows->list;
-  while (rows->next < list.items_size() && !bulk::is_operation(list.items(rows->next).id())) ++rows->next;
-  if (rows->next == list.items_size()) {
-    rows->page.write_next(rows->out.end_array(), list.cursor());
-    return x->say(200, rows->out.key("missing").raw(missing_json(list.missing())).end_object().text());
-  }
+void say_rows(exchange& x, page_of_operations& of) {
+  json_writer out;
+  out.begin_object().key("items").begin_array();
+  for (const auto& row : of.rows)
+    if (!row.empty()) out.raw(row);
+  for (const auto& why : of.failures)
+    if (why) add_missing(of.list, *why);
+  of.page.write_next(out.end_array(), of.list.cursor());
+  x.say(200, out.key("missing").raw(missing_json(of.list.missing())).end_object().text());
+}
+
+void ask_for_row(const exchange_ptr& x, const std::shared_ptr<page_of_operations>& of) {
+  const auto at = of->next++;
   v1::TaskShowRequest request;
-  request.set_id(list.items(rows->next++).id());
-  x->ask_any<v1::TaskShowRequest>(request, {}, [x, rows](const result<v1::TaskShowReply>& reply) {
+  request.set_id(of->ids[at]);
+  x->ask_any<v1::TaskShowRequest>(std::move(request), {}, [x, of, at](const result<v1::TaskShowReply>& reply) {
     if (reply)
-      rows->out.raw(bulk::operation_json(reply->task()));
+      of->rows[at] = bulk::operation_json(reply->task());
     else if (reply.failure().code != v1::ERROR_CODE_NOT_FOUND)
-      add_missing(rows->list, reply.failure());
-    write_rows(x, rows);
+      of->failures[at] = reply.failure();
+    if (++of->answered == of->ids.size()) return say_rows(*x, *of);
+    if (of->next < of->ids.size()) ask_for_row(x, of);
   });
 }
 
@@ -78,6 +93,25 @@ door::problem refusal_of(const std::string& id, const std::string& verb, const v
   return out;
 }
 
+/// What became of an action on an operation; `known`: its record before the action.
+void say_end(const exchange_ptr& x, const bulk::operation_verb& asked, v1::TaskRecord known, const v1::OperateReply& reply) {
+  const auto why = reply.results_size() == 1 ? error::from_proto(reply.results(0).error()) : error{v1::ERROR_CODE_OK, "", ""};
+  const auto does_not_fit = why.code == v1::ERROR_CODE_WRONG_STATE;
+  if (why.code == v1::ERROR_CODE_NOT_FOUND) return x->refuse(unknown_operation(x->part(0)));
+  if (!does_not_fit) {
+    const auto* const done = x->only_result(reply);
+    if (done == nullptr) return;
+    bulk::take_state(known, *done);
+  }
+  v1::TaskShowRequest show;
+  show.set_id(known.id());
+  x->ask_any<v1::TaskShowRequest>(show, {}, [x, asked, why, does_not_fit, known](const result<v1::TaskShowReply>& shown) {
+    const auto& task = shown ? shown->task() : known;
+    if (!does_not_fit) return x->say(shown ? 200 : 202, bulk::operation_json(task));
+    takes(task, asked.verb) ? x->refuse(why) : x->refuse(refusal_of(x->part(0), asked.word, task));
+  });
+}
+
 }  // namespace
 
 std::string operation_path(const std::string& task_id) {
@@ -97,9 +131,13 @@ void list_operations(exchange_ptr x) {
   request.set_cursor(page.cursor);
   request.set_workflow(bulk::workflow_name);
   x->ask<v1::TaskListRequest>(request, [x, page](v1::TaskListReply& reply) {
-    const auto rows = std::make_shared<page_of_operations>(page_of_operations{page, std::move(reply)});
-    rows->out.begin_object().key("items").begin_array();
-    write_rows(x, rows);
+    const auto of = std::make_shared<page_of_operations>(page_of_operations{page, std::move(reply)});
+    for (const auto& task : of->list.items())
+      if (bulk::is_operation(task.id())) of->ids.push_back(task.id());
+    of->rows.resize(of->ids.size());
+    of->failures.resize(of->ids.size());
+    if (of->ids.empty()) return say_rows(*x, *of);
+    while (of->next < std::min(of->ids.size(), most_asked_at_once)) ask_for_row(x, of);
   });
 }
 
@@ -130,17 +168,13 @@ void act_on_operation(exchange_ptr x) {
   action.set_token(x->key().value_or(""));
   if (x->is_over()) return;
   request.add_ids(task_of_part(*x));
-  x->ask<v1::OperateRequest>(std::move(request), [x, asked = *found](const v1::OperateReply& reply) {
-    const auto why = reply.results_size() == 1 ? error::from_proto(reply.results(0).error()) : error{v1::ERROR_CODE_OK, "", ""};
-    const auto does_not_fit = why.code == v1::ERROR_CODE_WRONG_STATE;
-    if (why.code == v1::ERROR_CODE_NOT_FOUND) return x->refuse(unknown_operation(x->part(0)));
-    if (!does_not_fit && x->only_result(reply) == nullptr) return;
-    v1::TaskShowRequest show;
-    show.set_id(task_of_part(*x));
-    x->ask<v1::TaskShowRequest>(show, [x, asked, why, does_not_fit](const v1::TaskShowReply& shown) {
-      if (!does_not_fit) return x->say(200, bulk::operation_json(shown.task()));
-      takes(shown.task(), asked.verb) ? x->refuse(why) : x->refuse(refusal_of(x->part(0), asked.word, shown.task()));
-    });
+  // What is known before is the answer where the action is done and the operation cannot be looked at again.
+  v1::TaskShowRequest show;
+  show.set_id(task_of_part(*x));
+  x->ask_any<v1::TaskShowRequest>(show, {}, [x, request, asked = *found](const result<v1::TaskShowReply>& before) {
+    if (!before) return x->refuse(before.failure().code == v1::ERROR_CODE_NOT_FOUND ? unknown_operation(x->part(0)) : before.failure());
+    x->ask<v1::OperateRequest>(request,
+                               [x, asked, known = before->task()](const v1::OperateReply& reply) { say_end(x, asked, known, reply); });
   });
 }
 

@@ -121,6 +121,18 @@ TEST(merged_task_list, leaves_out_what_a_node_of_an_earlier_release_lists_beyond
   EXPECT_EQ(page.kept_from_unix_ms(), 3);
 }
 
+TEST(task_list_request, may_have_conditions_that_a_node_of_an_earlier_release_does_not_know) {
+  v1::TaskListRequest what;
+  what.set_workflow("order");
+  what.set_ended_since_unix_ms(5);
+  EXPECT_FALSE(may_be_unknown(what));
+  auto until = what, job = what;
+  until.set_ended_until_unix_ms(10);
+  EXPECT_TRUE(may_be_unknown(until));
+  job.set_job("nightly");
+  EXPECT_TRUE(may_be_unknown(job));
+}
+
 TEST(merged_task_list, goes_by_the_end_where_the_shards_do) {
   v1::TaskListRequest what;
   what.add_states(v1::TASK_STATE_COMPLETED);

@@ -44,5 +44,36 @@ TEST(a_shown_operation, is_the_same_without_its_payloads) {
   EXPECT_EQ(task.SerializeAsString().find("4711"), std::string::npos);
 }
 
+TEST(a_begun_operation, is_shown_by_its_submission_alone) {
+  const auto task = running_operation();
+  v1::Submission taken;
+  taken.set_id(task.id());
+  taken.set_workflow(task.workflow());
+  taken.set_input(task.input().json());
+  const auto one = view_of(begun_record(taken, 7));
+  EXPECT_EQ(one.state, "waiting");
+  EXPECT_EQ(one.verb, "settle_completed");
+  EXPECT_EQ(one.count, 100U);
+  EXPECT_EQ(one.left, 100U);
+  EXPECT_EQ(one.created_unix_ms, 7);
+}
+
+TEST(a_shown_operation, has_the_state_that_the_answer_to_an_action_says) {
+  auto task = running_operation();
+  v1::OperateResult done;
+  take_state(task, done);
+  EXPECT_EQ(view_of(task).state, "running") << "the answer knows no state";
+  done.set_state(v1::TASK_STATE_RUNNING);
+  done.set_paused(true);
+  take_state(task, done);
+  EXPECT_EQ(view_of(task).state, "paused");
+  EXPECT_EQ(view_of(task).at.done(), 7U);
+  done.set_paused(false);
+  done.set_parked(true);
+  done.set_reason("the agent is away");
+  take_state(task, done);
+  EXPECT_EQ(view_of(task).reason_of_state, "the agent is away");
+}
+
 }  // namespace
 }  // namespace fairlead::app::bulk
