@@ -26,6 +26,8 @@ class receiver(http.server.ThreadingHTTPServer):
     """Plays the webhook at /alerts, and at /charge the service that refuses everything for good."""
 
     daemon_threads = True
+    # A flood of connections fits: those that are turned away come again after seconds.
+    request_queue_size = 512
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), handler)

@@ -67,8 +67,11 @@ def damaged(box):
     original = place.place(box, "whole")
     original.node.start()
     place.deploy(original.node)
-    for order in orders.made_up(20, 1):  # parked or failing: nobody serves them, what counts is that they are stored
-        fairlead("submit", "order", "--id", order["id"], "--input", json.dumps(order["input"]), node=original.node.address)
+    # Parked or failing: nobody serves them, what counts is that they are stored.
+    batch = original.folder / "batch.jsonl"
+    harness.write_batch(batch, list(orders.made_up(20, 1)))
+    submitted = fairlead("submit", "order", "--batch", batch, "--quiet", node=original.node.address)
+    expect(submitted.returncode == 0, f"submit: {submitted.stderr}")
     original.node.end()
     data = (original.store / "data.mdb").read_bytes()
     for what, spoil in (("overwritten from the start", lambda b: b"\xa5" * 8192 + b[8192:]), ("cut in half", lambda b: b[:len(b) // 2 & ~4095]),

@@ -10,6 +10,8 @@ import harness
 
 class quiet_server(http.server.ThreadingHTTPServer):
     daemon_threads = True
+    # Many steps at once fit: connections that are turned away come again after seconds.
+    request_queue_size = 512
 
     def handle_error(self, request, client_address):
         """A client that goes away before it has its answer is nothing to tell of."""

@@ -1,7 +1,7 @@
 // simulate --seeds N [--from S]   runs seeds S … S+N-1 and ends with `N seeds, F failed`
 // simulate --seed S [--verbose]   one run; with --verbose its transcript
 // simulate --replicated …         the same with several nodes for each shard, not in one run of fifty
-// simulate --planted              each planted fault until the checker catches it
+// simulate --planted [--from S]   each planted fault until the checker catches it, from a seed near to where it was seen once, or from S
 // with --consensus                the same of the replicas of one shard alone, without shells
 
 #include <cstdio>
@@ -28,7 +28,7 @@ constexpr std::uint64_t seeds_that_strike_replicas = 10'000;
 struct arguments {
   options run;
   std::optional<std::uint64_t> seeds;
-  std::uint64_t from = 1;
+  std::optional<std::uint64_t> from;
   bool one = false;
   bool planted = false;
   bool consensus = false;
@@ -44,7 +44,7 @@ int usage() {
                "Usage: simulate --seeds N [--from S] [--jobs J] [--twice] [--no-shrink] [--restores] [--replicated]\n"
                "       simulate --seed S [--verbose] [--without CONCERN]… [--tasks N] [--steps N] [--cron-jobs N] [--faults N] [--orders "
                "N] [--events N] [--plant FAULT] [--restores] [--replicated]\n"
-               "       simulate --planted\n"
+               "       simulate --planted [--from S]\n"
                "       simulate --consensus --seeds N [--from S] [--jobs J] [--twice]\n"
                "       simulate --consensus --seed S [--verbose] [--plant FAULT]\n"
                "       simulate --consensus --planted\n");
@@ -152,12 +152,12 @@ void show_failure(const arguments& what, const failed_seed& failed, bool transcr
 int run_of_consensus(const arguments& what) {
   if (what.one) return print_consensus_seed(what.run.seed, what.verbose, what.fault);
   if (what.planted) return run_planted_consensus(what.processes);
-  return print_consensus_seeds(what.from, *what.seeds, what.twice, what.processes);
+  return print_consensus_seeds(what.from.value_or(1), *what.seeds, what.twice, what.processes);
 }
 
 int run_many(const arguments& what) {
   constexpr std::uint64_t most_failures = 500;
-  const auto found = run_seeds(what.run, what.from, *what.seeds, what.twice, what.processes, most_failures);
+  const auto found = run_seeds(what.run, what.from.value_or(1), *what.seeds, what.twice, what.processes, most_failures);
   for (std::size_t i = 0; i < found.failed.size() && i < 100; ++i) show_failure(what, found.failed[i], what.shrink && i == 0);
   std::map<std::string, std::uint64_t> by_rule;
   for (const auto& one : found.failed) ++by_rule[one.rule];
@@ -197,6 +197,6 @@ int main(int count, char** values) {
   }
   if (what.consensus) return run_of_consensus(what);
   if (what.one) return run_one(what);
-  if (what.planted) return run_planted(what.processes);
+  if (what.planted) return run_planted(what.processes, what.from.value_or(0));
   return run_many(what);
 }
