@@ -124,9 +124,27 @@ def tasks(to, node):
     expect(said == {"n": 0}, f"{said}")
     _, said = to.expect(200, "GET", path_of("b/0") + "/steps/first/input")
     expect(said == {"n": 0}, f"{said}")
+    parts(to)
     to.expect(409, "GET", path_of("b/0") + "/steps/first/output", code="wrong_state")
     to.expect(404, "GET", path_of("b/0") + "/steps/third/output", code="not_found")
     to.expect(404, "GET", path_of("nobody") + "/history", code="not_found")
+
+
+def parts(to):
+    """Of a payload, by the header Range. What is asked for here is JSON by itself, too."""
+    for path in (path_of("b/0") + "/input", path_of("b/0") + "/steps/first/input"):
+        found, said = to.expect(200, "GET", path)
+        length = found["Content-Length"]
+        expect(found["Accept-Ranges"] == "bytes", f"{found}")
+        found, said = to.expect(206, "GET", path, headers={"Range": "bytes=1-3"})
+        expect(said == "n" and found["Content-Range"] == f"bytes 1-3/{length}" and found["Content-Length"] == "3", f"{found} {said}")
+        found, said = to.expect(206, "HEAD", path, headers={"Range": "bytes=-2"})
+        expect(found["Content-Length"] == "2" and said is None, f"{found} {said}")
+        found, _ = to.expect(416, "GET", path, headers={"Range": f"bytes={length}-"}, code="range_not_satisfiable")
+        expect(found["Content-Range"] == f"bytes */{length}", f"{found}")
+        for ignored in ({"Range": "bytes=1-3,5-6"}, {"Range": "items=1-3"}, {"Range": "bytes=3-1"}, {"Range": "bytes=1-3", "If-Range": '"x"'}):
+            _, said = to.expect(200, "GET", path, headers=ignored)
+            expect(said == {"n": 0}, f"{ignored}: {said}")
 
 
 def actions(to, node):
