@@ -330,6 +330,7 @@ def jobs(to, node):
                      ({"verb": "run", "overlap": "maybe"}, "/overlap"), ({"verb": "backfill", "from": "2026-11-24T09:00:00Z", "overlap": "skip"}, "/overlap")):
         to.expect(400, "POST", acts, body, pointer=at)
     to.expect(400, "POST", acts, {"verb": "run", "dry_run": True}, pointer="/dry_run")
+    to.expect(409, "POST", acts, {"verb": "rewind", "dry_run": True}, code="wrong_state")
     times = {"verb": "backfill", "from": "2026-11-24T00:00:00Z", "to": "2026-11-25T00:00:00Z"}
     _, would = to.expect(200, "POST", acts, {**times, "dry_run": True})
     expect([at[:16] for at in would["times"]] == ["2026-11-24T03:30"] and would["launches"] == 0, f"{would}")
