@@ -83,6 +83,7 @@ def batches(to, node):
     expect([one["code"] for one in said["results"]] == ["ok"] * 3 + ["invalid_argument"] * 2 + ["not_found"], f"{said}")
     expect("/tasks/4/labels/a" in said["results"][4]["error"], f"{said['results'][4]}")
     expect([one["created"] for one in said["results"][:3]] == [True] * 3, f"{said}")
+    expect(any(one["request"]["path"] == "/v1/workflows" for one in said["results"][5]["what_helps"]) and not said["results"][0]["what_helps"], f"{said['results']}")
     _, said = to.expect(200, "POST", "/v1/tasks:batch", batch)
     expect([one["created"] for one in said["results"][:3]] == [False] * 3, f"the same batch again: {said}")
     _, said = to.expect(200, "POST", "/v1/tasks:states", {"ids": ["b/2", "nobody", "b/0"]})
