@@ -71,7 +71,7 @@ constexpr command_examples all[] = {
     {"job run", "nightly-report"},
     {"job backfill", "nightly-report --last 3d\nnightly-report --from 2026-11-19 --to 2026-11-20 --dry-run"},
     {"job delete", "nightly-report"},
-    {"job rewind", "nightly-report"},
+    {"job rewind", "nightly-report --dry-run\nnightly-report"},
     {"job history", "nightly-report --last 7d"},
     {"job logs", "nightly-report"},
     {"job next", "'30 2 * * *' --tz Europe/Berlin"},

@@ -140,7 +140,8 @@ void act_on_job(exchange_ptr x) {
   if (!input.empty() && !runs) return refuse("/input", "Only 'run' takes an input.", "Leave it out.");
   if (!overlap.empty() && !runs && !fills) return refuse("/overlap", "Only 'run' and 'backfill' take an overlap policy.", "Leave it out.");
   if ((from != 0 || to != 0) && !fills) return refuse(from != 0 ? "/from" : "/to", "Only 'backfill' has a time range.", "Leave it out.");
-  if (dry_run && !fills) return refuse("/dry_run", "Only 'backfill' has a dry run.", "Leave it out.");
+  const auto rewinds = action.verb() == v1::JOB_VERB_REWIND;
+  if (dry_run && !fills && !rewinds) return refuse("/dry_run", "Only 'backfill' and 'rewind' have a dry run.", "Leave it out.");
   if (fills && from == 0) return refuse("/from", "The beginning of the time range is missing.", "Give a moment; both ends are included.");
   if (!overlap.empty()) {
     const auto policy = value_of_word(overlap_words(), overlap, "Field 'overlap'");
@@ -151,7 +152,7 @@ void act_on_job(exchange_ptr x) {
   }
   action.set_reason(reason);
   if (!input.empty()) action.set_input(input);
-  if (dry_run) action.set_verb(v1::JOB_VERB_BACKFILL_DRY_RUN);
+  if (dry_run) action.set_verb(fills ? v1::JOB_VERB_BACKFILL_DRY_RUN : v1::JOB_VERB_REWIND_DRY_RUN);
   if (fills) {
     action.set_from_unix_ms(from);
     action.set_to_unix_ms(to == 0 ? to_unix_ms(x->in().time->now()) : to);

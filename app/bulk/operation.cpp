@@ -70,7 +70,7 @@ std::string operation_json(const operation_view& one) {
   out.key("verb").text_or_null(one.verb).key("step").text_or_null(one.step).key("filter").raw(one.filter);
   out.key("ids").boolean(one.is_of_ids).key("by").text_or_null(one.by).key("reason").text_or_null(one.reason);
   out.key("rate").number(one.rate).key("count").number(one.count);
-  one.at.write(out);
+  one.at.write(out, true);
   out.key("left").number(one.left).key("note").text_or_null(one.note);
   out.key("created_at").moment(one.created_unix_ms).key("ended_at").moment(one.ended_unix_ms);
   return out.end_object().text();

@@ -1,6 +1,7 @@
 #include "app/bulk/tally.hpp"
 
 #include "actors/core/text/text.hpp"
+#include "app/json/api_request.hpp"
 #include "app/json/fields.hpp"
 #include "app/json/node/task_action.hpp"
 
@@ -26,18 +27,21 @@ void tally::add(const v1::OperateResult& answer) {
            core::clean_text(why.remedy(), longest_sentence)};
 }
 
-void tally::write(json_writer& out) const {
+void tally::write(json_writer& out, bool with_help) const {
   out.key("done").number(done_).key("refused").number(refused_).key("refusals").begin_array();
   for (const auto& [key, one] : groups_) {
     out.begin_object().key("tasks").number(one.tasks).key("example").string(one.example).key("code").string(one.code);
-    out.key("error").string(one.sentence).key("remedy").string(one.remedy).end_object();
+    out.key("error").string(one.sentence);
+    with_help ? write_remedy(out, one.remedy) : void(out.key("remedy").string(one.remedy));
+    out.end_object();
   }
   out.end_array();
 }
 
 std::string tally::text() const {
   json_writer out;
-  write(out.begin_object());
+  // Earlier releases read it, and know no help.
+  write(out.begin_object(), false);
   out.key("stopped").boolean(stopped).key("cursor").string(cursor).key("next_id").number(next_id).key("keys").begin_array();
   for (const auto& one : groups_) out.string(one.first);
   out.end_array();

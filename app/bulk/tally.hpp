@@ -37,8 +37,8 @@ class tally {
   /// Anything else than what text() gave is no progress.
   static tally of(std::string_view text);
 
-  /// Members of an object: `done`, `refused`, `refusals`.
-  void write(json_writer& out) const;
+  /// Members of an object: `done`, `refused`, `refusals`. `with_help`: refusals name requests, too.
+  void write(json_writer& out, bool with_help) const;
 
   struct group {
     std::uint64_t tasks = 0;

@@ -275,6 +275,12 @@ std::string with_requests(std::string_view remedy, std::vector<help>& found) {
   return out;
 }
 
+void write_remedy(json_writer& out, std::string_view remedy) {
+  std::vector<help> found;
+  out.key("remedy").string(with_requests(remedy, found)).key("what_helps");
+  write_helps(out, found);
+}
+
 void write_helps(json_writer& out, const std::vector<help>& all) {
   out.begin_array();
   for (const auto& one : all) {

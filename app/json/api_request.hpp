@@ -32,6 +32,9 @@ help help_of(const remedy& what);
 /// An error's remedy as programs get it: with requests in place of the commands that it names. What they do is added to `found`.
 std::string with_requests(std::string_view remedy, std::vector<help>& found);
 
+/// Members of an object, of a refusal inside an answer: `remedy`, with requests in place of commands, and `what_helps`.
+void write_remedy(json_writer& out, std::string_view remedy);
+
 /// An array.
 void write_helps(json_writer& out, const std::vector<help>& all);
 

@@ -83,6 +83,7 @@ def batches(to, node):
     expect([one["code"] for one in said["results"]] == ["ok"] * 3 + ["invalid_argument"] * 2 + ["not_found"], f"{said}")
     expect("/tasks/4/labels/a" in said["results"][4]["error"], f"{said['results'][4]}")
     expect([one["created"] for one in said["results"][:3]] == [True] * 3, f"{said}")
+    expect(any(one["request"]["path"] == "/v1/workflows" for one in said["results"][5]["what_helps"]) and not said["results"][0]["what_helps"], f"{said['results']}")
     _, said = to.expect(200, "POST", "/v1/tasks:batch", batch)
     expect([one["created"] for one in said["results"][:3]] == [False] * 3, f"the same batch again: {said}")
     _, said = to.expect(200, "POST", "/v1/tasks:states", {"ids": ["b/2", "nobody", "b/0"]})
@@ -124,9 +125,27 @@ def tasks(to, node):
     expect(said == {"n": 0}, f"{said}")
     _, said = to.expect(200, "GET", path_of("b/0") + "/steps/first/input")
     expect(said == {"n": 0}, f"{said}")
+    parts(to)
     to.expect(409, "GET", path_of("b/0") + "/steps/first/output", code="wrong_state")
     to.expect(404, "GET", path_of("b/0") + "/steps/third/output", code="not_found")
     to.expect(404, "GET", path_of("nobody") + "/history", code="not_found")
+
+
+def parts(to):
+    """Of a payload, by the header Range. What is asked for here is JSON by itself, too."""
+    for path in (path_of("b/0") + "/input", path_of("b/0") + "/steps/first/input"):
+        found, said = to.expect(200, "GET", path)
+        length = found["Content-Length"]
+        expect(found["Accept-Ranges"] == "bytes", f"{found}")
+        found, said = to.expect(206, "GET", path, headers={"Range": "bytes=1-3"})
+        expect(said == "n" and found["Content-Range"] == f"bytes 1-3/{length}" and found["Content-Length"] == "3", f"{found} {said}")
+        found, said = to.expect(206, "HEAD", path, headers={"Range": "bytes=-2"})
+        expect(found["Content-Length"] == "2" and said is None, f"{found} {said}")
+        found, _ = to.expect(416, "GET", path, headers={"Range": f"bytes={length}-"}, code="range_not_satisfiable")
+        expect(found["Content-Range"] == f"bytes */{length}", f"{found}")
+        for ignored in ({"Range": "bytes=1-3,5-6"}, {"Range": "items=1-3"}, {"Range": "bytes=3-1"}, {"Range": "bytes=1-3", "If-Range": '"x"'}):
+            _, said = to.expect(200, "GET", path, headers=ignored)
+            expect(said == {"n": 0}, f"{ignored}: {said}")
 
 
 def actions(to, node):
@@ -312,6 +331,7 @@ def jobs(to, node):
                      ({"verb": "run", "overlap": "maybe"}, "/overlap"), ({"verb": "backfill", "from": "2026-11-24T09:00:00Z", "overlap": "skip"}, "/overlap")):
         to.expect(400, "POST", acts, body, pointer=at)
     to.expect(400, "POST", acts, {"verb": "run", "dry_run": True}, pointer="/dry_run")
+    to.expect(409, "POST", acts, {"verb": "rewind", "dry_run": True}, code="wrong_state")
     times = {"verb": "backfill", "from": "2026-11-24T00:00:00Z", "to": "2026-11-25T00:00:00Z"}
     _, would = to.expect(200, "POST", acts, {**times, "dry_run": True})
     expect([at[:16] for at in would["times"]] == ["2026-11-24T03:30"] and would["launches"] == 0, f"{would}")

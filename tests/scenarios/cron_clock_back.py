@@ -71,6 +71,11 @@ def stands_still(node, book, clock):
 
 
 def rewound(node, book, clock):
+    marks = launches.jobs(node.address)["tick"]["mark"]
+    would = json.loads(fairlead("job", "rewind", "--dry-run", "--json", node=node.address).stdout)["results"]
+    expect([one["job"] for one in would] == ["tick"] and would[0]["times"][0].startswith(f"{DAY}T12:05:00")
+           and would[0]["passed_over"] == 1 and "would be set back" in would[0]["sentence"], f"a dry run of a rewind: {would}")
+    expect(launches.jobs(node.address)["tick"]["mark"] == marks and behind(node), "a dry run has rewound")
     done = fairlead("job", "rewind", "--json", node=node.address)
     expect(done.returncode == 0 and [one["job"] for one in json.loads(done.stdout)["results"]] == ["tick"], f"job rewind: {done.stdout}{done.stderr}")
     again = fairlead("job", "rewind", node=node.address)

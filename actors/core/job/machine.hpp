@@ -105,7 +105,10 @@ class job_machine {
   void backfill(const v1::JobAction& what);
   /// A backfill has launched so many of the times that were missed.
   void forget_missed(std::int64_t from_ms, std::int64_t to_ms, std::uint64_t launched);
-  void rewind();
+  using run_times = std::map<std::int64_t, std::vector<std::int64_t>>;  // of runs of skips, by the first time
+  void rewind(const v1::JobAction& what);
+  /// Answers what a rewind would do, and changes nothing. `rows`: those that end after now.
+  void foresee_rewind(std::int64_t to_ms, const std::vector<v1::LaunchRecord>& rows, const run_times& runs);
   void skip_waiting(const v1::JobAction& what);
   /// The times of a run, oldest first; nullopt: unknown, because the zone database has changed, or the schedule of an older record.
   std::optional<std::vector<std::int64_t>> times_of(const v1::LaunchRecord& run) const;

@@ -35,7 +35,8 @@ void job_machine::operate(const job_operated& what) {
     case v1::JOB_VERB_RUN: return run(what);
     case v1::JOB_VERB_BACKFILL:
     case v1::JOB_VERB_BACKFILL_DRY_RUN: return backfill(what.action);
-    case v1::JOB_VERB_REWIND: return rewind();
+    case v1::JOB_VERB_REWIND:
+    case v1::JOB_VERB_REWIND_DRY_RUN: return rewind(what.action);
     case v1::JOB_VERB_SKIP: return skip_waiting(what.action);
     default: refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the request has no action for job " + record_.spec().name());
   }

@@ -20,6 +20,12 @@ struct known_run {
 
 std::int64_t end_of(const v1::LaunchRecord& row) { return std::max(row.nominal_unix_ms(), row.last_nominal_unix_ms()); }
 bool is_run(const v1::LaunchRecord& row) { return row.last_nominal_unix_ms() != 0; }
+/// Of a rewind to `to_ms`. Skipped times and waiting launches have had no effect yet; a waiting launch that stayed would be open for earlier times.
+bool is_decided_anew(const v1::LaunchRecord& row, std::int64_t to_ms) {
+  const auto waits = row.state() == v1::LAUNCH_STATE_WAITING && row.trigger() != v1::LAUNCH_TRIGGER_OPERATOR;
+  return end_of(row) > to_ms && (waits || row.state() == v1::LAUNCH_STATE_SKIPPED);
+}
+
 bool holds(const std::vector<std::int64_t>& sorted, std::int64_t value) { return std::binary_search(sorted.begin(), sorted.end(), value); }
 
 }  // namespace
@@ -182,7 +188,7 @@ void job_machine::forget_missed(std::int64_t from_ms, std::int64_t to_ms, std::u
   out_.missed_changed = true;
 }
 
-void job_machine::rewind() {
+void job_machine::rewind(const v1::JobAction& what) {
   if (record_.mark_unix_ms() <= now_ms_)
     return refuse(v1::ERROR_CODE_WRONG_STATE,
                   "job " + record_.spec().name() + " has only been launched for times until " + utc_text(record_.mark_unix_ms()) +
@@ -195,7 +201,7 @@ void job_machine::rewind() {
   }
   // A run whose times are unknown cannot be split: its times stay decided.
   auto to_ms = now_ms_;
-  std::map<std::int64_t, std::vector<std::int64_t>> times;  // of runs, by the first time
+  run_times times;
   for (const auto& row : *rows) {
     if (!is_run(row)) continue;
     if (auto known = times_of(row))
@@ -208,15 +214,11 @@ void job_machine::rewind() {
                   "the times of job " + record_.spec().name() + " up to " + utc_text(to_ms) +
                       " were skipped with a schedule or a time zone that does not exist any more, and cannot be rewound",
                   "wait until that time has passed, or delete the job and deploy it again");
-  // Skipped times and waiting launches have had no effect yet; a waiting launch that stayed would be open for earlier times.
-  const auto is_decided_anew = [to_ms](const v1::LaunchRecord& row) {
-    const auto waits = row.state() == v1::LAUNCH_STATE_WAITING && row.trigger() != v1::LAUNCH_TRIGGER_OPERATOR;
-    return end_of(row) > to_ms && (waits || row.state() == v1::LAUNCH_STATE_SKIPPED);
-  };
+  if (what.verb() == v1::JOB_VERB_REWIND_DRY_RUN) return foresee_rewind(to_ms, *rows, times);
   auto& open = *record_.mutable_open();
   const v1::LaunchRecord* newest = nullptr;
   for (const auto& row : *rows) {
-    if (!is_decided_anew(row)) {
+    if (!is_decided_anew(row, to_ms)) {
       newest = &row;
       continue;
     }
@@ -232,7 +234,7 @@ void job_machine::rewind() {
       record_.set_kept_launches(record_.kept_launches() - std::min<std::uint64_t>(record_.kept_launches(), 1));
     }
   }
-  if (is_decided_anew(record_.last())) {
+  if (is_decided_anew(record_.last(), to_ms)) {
     record_.clear_last();
     if (newest != nullptr)
       *record_.mutable_last() = *newest;
@@ -246,6 +248,42 @@ void job_machine::rewind() {
   advance();
   settle();
   out_.answer.set_sentence("set back from " + utc_text(was_ms) + " to " + utc_text(to_ms));
+}
+
+void job_machine::foresee_rewind(std::int64_t to_ms, const std::vector<v1::LaunchRecord>& rows, const run_times& runs) {
+  std::set<std::int64_t> stay;
+  std::size_t skips = 0, waiting = 0;
+  for (const auto& row : rows) {
+    if (!is_decided_anew(row, to_ms))
+      stay.insert(row.nominal_unix_ms());
+    else if (row.state() == v1::LAUNCH_STATE_WAITING)
+      ++waiting;
+    else if (!is_run(row))
+      ++skips;
+    else
+      for (const auto at_ms : runs.at(row.nominal_unix_ms())) skips += at_ms > to_ms ? 1 : 0;
+  }
+  const auto was_ms = record_.mark_unix_ms();
+  std::uint64_t passed_over = 0;
+  bool more = false;
+  // Times between a backup and its restore stay skipped.
+  auto next = table_ ? table_->next_after(std::max(to_ms, record_.restored_until_unix_ms())) : std::nullopt;
+  for (; next && *next <= was_ms && !more; next = table_->next_after(*next)) {
+    if (stay.count(*next) != 0)
+      ++passed_over;
+    else if (out_.answer.times_unix_ms_size() == max_times_a_decision)
+      more = true;
+    else
+      out_.answer.add_times_unix_ms(*next);
+  }
+  const auto counted = [](std::uint64_t all, const char* one, const char* many) { return std::to_string(all) + (all == 1 ? one : many); };
+  out_.answer.set_passed_over(passed_over);
+  out_.answer.set_sentence(
+      "would be set back from " + utc_text(was_ms) + " to " + utc_text(to_ms) + ": " + (more ? "more than " : "") +
+      counted(static_cast<std::uint64_t>(out_.answer.times_unix_ms_size()), " time", " times") + " would be launched when due" +
+      (passed_over == 0 ? "" : ", " + counted(passed_over, " time already has a launch", " times already have a launch")) + "; " +
+      counted(skips, " skip", " skips") + " and " + counted(waiting, " waiting launch", " waiting launches") + " would be forgotten" +
+      (record_.paused() ? "; the job is paused: its times are skipped until it is resumed" : ""));
 }
 
 }  // namespace fairlead::core

@@ -85,7 +85,8 @@ std::optional<error> check_request(const v1::JobHistoryRequest& what) {
 std::optional<error> check_request(const v1::JobOperateRequest& what) {
   if (auto why = check_action(what.action())) return why;
   if (what.names().empty()) {
-    if (what.action().verb() != v1::JOB_VERB_REWIND) return invalid("the request has no job", "give at least one");
+    const auto verb = what.action().verb();
+    if (verb != v1::JOB_VERB_REWIND && verb != v1::JOB_VERB_REWIND_DRY_RUN) return invalid("the request has no job", "give at least one");
     if (what.after().size() > max_after_bytes) return invalid("the cursor of the request is not valid", "use `after` of the reply before");
     return std::nullopt;
   }

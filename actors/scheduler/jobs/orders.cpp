@@ -162,7 +162,7 @@ v1::JobOperateReply launches::operate(const v1::JobOperateRequest& what) {
         invalid("the input has " + std::to_string(action.input().size()) + " bytes, the limit is " + std::to_string(input_bytes_),
                 "put large data elsewhere and pass a reference to it")
             .to_proto();
-  } else if (what.names().empty() && action.verb() == v1::JOB_VERB_REWIND) {
+  } else if (what.names().empty() && (action.verb() == v1::JOB_VERB_REWIND || action.verb() == v1::JOB_VERB_REWIND_DRY_RUN)) {
     rewind_all(what.after(), action, reply);
   } else {
     const auto skips = action.verb() == v1::JOB_VERB_SKIP;
@@ -216,7 +216,8 @@ bool has_done(const v1::JobAction& action, bool was_paused, const core::job_deci
     case v1::JOB_VERB_RESUME: return was_paused;
     case v1::JOB_VERB_BACKFILL:
     case v1::JOB_VERB_SKIP: return made.answer.launches() != 0;
-    case v1::JOB_VERB_BACKFILL_DRY_RUN: return false;
+    case v1::JOB_VERB_BACKFILL_DRY_RUN:
+    case v1::JOB_VERB_REWIND_DRY_RUN: return false;
     default: return made.changed;
   }
 }

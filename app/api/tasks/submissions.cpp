@@ -11,6 +11,7 @@
 #include "actors/core/task/task.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
+#include "app/json/api_request.hpp"
 #include "app/json/submission.hpp"
 #include "app/json/task.hpp"
 #include "messages/ids.hpp"
@@ -184,7 +185,9 @@ namespace {
 void write_result(json_writer& out, const v1::SubmitResult& one) {
   const auto& why = one.error();
   out.begin_object().key("id").text_or_null(one.id()).key("created").boolean(one.created()).key("start_at").moment(one.start_at_unix_ms());
-  out.key("code").string(code_word(why.code())).key("error").string(why.sentence()).key("remedy").string(why.remedy()).end_object();
+  out.key("code").string(code_word(why.code())).key("error").string(why.sentence());
+  write_remedy(out, why.remedy());
+  out.end_object();
 }
 
 }  // namespace

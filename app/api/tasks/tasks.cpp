@@ -8,6 +8,7 @@
 #include "actors/core/text/text.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
+#include "app/door/range.hpp"
 #include "app/json/node/task_filters.hpp"
 #include "app/json/task.hpp"
 #include "app/json/words.hpp"
@@ -135,6 +136,26 @@ void show(const exchange_ptr& x, const std::string& id, payloads shown) {
   });
 }
 
+/// The part of it that the header Range asks for.
+void say_payload(exchange& to, const std::string& json) {
+  const auto length = std::to_string(json.size());
+  door::headers more{
+      {"Content-Disposition", "attachment"}, {"Content-Security-Policy", "sandbox; default-src 'none'"}, {"Accept-Ranges", "bytes"}};
+  const auto asked = door::part_of(to.what().head, json.size());
+  if (std::holds_alternative<door::beyond_body>(asked))
+    return to.refuse({"range_not_satisfiable",
+                      "The header Range begins behind the end: there are " + length + " bytes.",
+                      "Ask for a part that begins before byte " + length + ", or leave the header out.",
+                      {},
+                      {{"Content-Range", "bytes */" + length}},
+                      false});
+  const auto* const part = std::get_if<door::body_part>(&asked);
+  if (part == nullptr) return to.say(200, json, std::move(more));
+  more.emplace_back("Content-Range",
+                    "bytes " + std::to_string(part->first) + "-" + std::to_string(part->first + part->bytes - 1) + "/" + length);
+  to.say(206, json.substr(part->first, part->bytes), std::move(more));
+}
+
 /// One payload as it is stored. A browser keeps it as a file, and runs nothing of it. `of`: it, of the task; null: there is none.
 void show_payload(const exchange_ptr& x, std::function<const v1::Payload*(const v1::TaskRecord&, error& why)> of) {
   if (x->refuse_rest() || (!x->by().sees_payloads() && !x->may(right::payloads))) return;
@@ -144,8 +165,7 @@ void show_payload(const exchange_ptr& x, std::function<const v1::Payload*(const 
     error why;
     const auto* const payload = of(reply.task(), why);
     if (payload == nullptr) return x->refuse(why);
-    x->say(200, payload->json().empty() ? "null" : payload->json(),
-           {{"Content-Disposition", "attachment"}, {"Content-Security-Policy", "sandbox; default-src 'none'"}});
+    say_payload(*x, payload->json().empty() ? "null" : payload->json());
   });
 }
 

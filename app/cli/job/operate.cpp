@@ -113,6 +113,8 @@ void add_verb(CLI::App& group, cli_context& context, const char* name, const cha
     add_range_options(*command, options->range, "End of the time range (included; a day is included whole; default: now)");
     command->add_flag("--dry-run", options->dry_run, "Only show which times would be launched");
   }
+  if (verb == v1::JOB_VERB_REWIND)
+    command->add_flag("--dry-run", options->dry_run, "Only show which times would be launched, and how many launches and skips forgotten");
   if (one)
     command
         ->add_option(
@@ -132,7 +134,8 @@ void add_verb(CLI::App& group, cli_context& context, const char* name, const cha
 
 result<v1::JobAction> job_action(const job_operate_options& options) {
   v1::JobAction out;
-  out.set_verb(options.verb);
+  const auto foresees = options.dry_run && options.verb == v1::JOB_VERB_REWIND;
+  out.set_verb(foresees ? v1::JOB_VERB_REWIND_DRY_RUN : options.verb);
   out.set_who(operator_name(options.by));
   out.set_reason(options.reason);
   if (options.input) {
@@ -158,7 +161,8 @@ result<v1::JobAction> job_action(const job_operate_options& options) {
 }
 
 std::string operated_text(const v1::JobAction& action, const std::vector<v1::JobOperateResult>& results) {
-  if (results.empty() && action.verb() == v1::JOB_VERB_REWIND) return "No job is ahead of the clock: nothing to do.\n";
+  if (results.empty() && (action.verb() == v1::JOB_VERB_REWIND || action.verb() == v1::JOB_VERB_REWIND_DRY_RUN))
+    return "No job is ahead of the clock: nothing to do.\n";
   std::string out;
   for (const auto& one : results) {
     if (one.error().code() != v1::ERROR_CODE_OK) continue;

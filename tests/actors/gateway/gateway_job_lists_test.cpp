@@ -141,6 +141,11 @@ TEST(requests_about_jobs, that_are_too_much_or_say_too_little_are_refused) {
   operate.clear_names();
   operate.mutable_action()->set_verb(v1::JOB_VERB_REWIND);
   EXPECT_EQ(refused(operate), "");
+  operate.mutable_action()->set_verb(v1::JOB_VERB_REWIND_DRY_RUN);
+  EXPECT_EQ(refused(operate), "");
+  operate.mutable_action()->set_verb(static_cast<v1::JobVerb>(v1::JobVerb_MAX + 1));
+  EXPECT_EQ(refused(operate), "the request has no action for its jobs") << "a verb of a later release is not carried out as another one";
+  operate.mutable_action()->set_verb(v1::JOB_VERB_REWIND);
   operate.add_names("a");
   operate.set_after("b");
   EXPECT_EQ(refused(operate), "the request has both jobs and a cursor");

@@ -176,7 +176,7 @@ TEST_F(an_operation, leaves_alone_what_its_action_does_not_fit) {
 TEST_F(an_operation, counts_refusals_by_their_reason) {
   refused_ = {"t-3", "t-50", "t-51"};
   json_writer out;
-  run_to_the_end().write(out.begin_object());
+  run_to_the_end().write(out.begin_object(), false);
   EXPECT_EQ(
       out.end_object().text(),
       R"({"done":97,"refused":3,"refusals":[{"tasks":3,"example":"t-3","code":"wrong_state","error":"task t-3 is completed","remedy":"Leave it."}]})");

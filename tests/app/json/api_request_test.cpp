@@ -105,5 +105,13 @@ TEST(api_requests, are_data) {
             R"("effect":"gives failed steps a new round of attempts"},{"command":"fairlead ui","request":null,"effect":"opens"}])");
 }
 
+TEST(api_requests, stand_in_a_refusal_inside_an_answer) {
+  json_writer out;
+  write_remedy(out.begin_object(), "fairlead workflow list shows all workflows");
+  EXPECT_EQ(out.end_object().text(),
+            R"({"remedy":"GET /v1/workflows shows all workflows","what_helps":[{"command":"fairlead workflow list",)"
+            R"("request":{"method":"GET","path":"/v1/workflows","body":null},"effect":"lists the deployed workflows"}]})");
+}
+
 }  // namespace
 }  // namespace fairlead::app

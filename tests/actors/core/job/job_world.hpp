@@ -160,6 +160,7 @@ class job_world {
       record.set_alert(7);
     }
     if (made.more) out += "more\n";
+    answer = made.answer;
     if (!made.answer.sentence().empty()) out += "answer: " + made.answer.sentence() + "\n";
     check();
     return out;
@@ -220,6 +221,7 @@ class job_world {
   std::string mark() const { return clock_text(record.mark_unix_ms()); }
 
   std::int64_t last_deadline_ms = 0;
+  v1::JobOperateResult answer;  // of the latest decision
 
  private:
   job_context context() {

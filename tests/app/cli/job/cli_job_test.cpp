@@ -365,6 +365,11 @@ TEST(cli_job, tells_what_an_operator_s_words_have_done) {
   EXPECT_EQ(read[1]["code"], "not_found");
   action.set_verb(v1::JOB_VERB_REWIND);
   EXPECT_EQ(operated_text(action, {}), "No job is ahead of the clock: nothing to do.\n");
+  job_operate_options options;
+  options.verb = v1::JOB_VERB_REWIND;
+  options.dry_run = true;
+  EXPECT_EQ(job_action(options)->verb(), v1::JOB_VERB_REWIND_DRY_RUN);
+  EXPECT_EQ(operated_text(*job_action(options), {}), "No job is ahead of the clock: nothing to do.\n");
 }
 
 TEST(cli_job, an_operator_s_words_are_read_before_a_node_is_asked) {
