@@ -115,11 +115,7 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   source.start_at_unix_ms = item.start_at_unix_ms();
   source.delay_ms = item.delay_ms();
   if (!item.submitted_by().empty()) source.submitted_by = core::clean_text(item.submitted_by(), who_limit);
-  if (item.has_origin()) {
-    auto& origin = source.origin.emplace();
-    origin.set_address(core::clean_text(item.origin().address(), who_limit));
-    origin.set_token(core::clean_text(item.origin().token(), who_limit));
-  }
+  if (item.has_origin()) source.origin = cleaned(item.origin());
   if (item.has_reply()) source.reply = std::move(*item.mutable_reply());
   if (launch != nullptr) {
     source.launch = launch->launch;

@@ -255,7 +255,7 @@ def messages(here):
     many = b"".join(field(2, f"no-{i}") for i in range(25))
     status, _ = here.ask("POST", "/v1/requests/OperateRequest", "operator", field(1, action) + many)
     expect(status == 200, f"of 25 tasks that do not exist: {status}")
-    forged = field(1, field(1, "m-2") + field(2, "stay") + field(9, "mallory") + field(10, "10.9.9.9") + field(11, "mallory"))
+    forged = field(1, field(1, "m-2") + field(2, "stay") + field(9, "mallory") + field(12, field(1, "10.9.9.9") + field(2, "mallory")))
     here.ask("POST", "/v1/requests/SubmitRequest", "both", forged)
     shown = here.desks["viewer"].json("task", "show", "m-2")
     expect((shown["submitted_by"], shown["submitted_from"]) == ("both-1", "127.0.0.1") and shown["submitted_token"] in here.tokens["both"], str(shown)[:300])

@@ -56,4 +56,11 @@ std::optional<error> check_submission(const v1::Submission& item, std::uint64_t 
   return std::nullopt;
 }
 
+v1::Origin cleaned(const v1::Origin& said) {
+  v1::Origin out;
+  out.set_address(core::clean_text(said.address(), who_limit));
+  out.set_token(core::clean_text(said.token(), who_limit));
+  return out;
+}
+
 }  // namespace fairlead
