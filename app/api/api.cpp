@@ -33,22 +33,22 @@ const std::vector<route>& routes() {
       {"GET", "/v1/me", &show_me},
       {"GET", "/v1/tasks", &list_tasks, needs<v1::TaskListRequest>},
       {"GET", "/v1/ended", &list_ended, needs<v1::TaskListRequest>},
-      {"POST", "/v1/tasks", &post_task, needs<v1::SubmitRequest>},
+      {"POST", "/v1/tasks", &post_task, needs<v1::SubmitRequest>, runs::among_actors, keeps::if_none_match},
       {"POST", "/v1/tasks:batch", &submit_batch, needs<v1::SubmitRequest>},
       {"POST", "/v1/tasks:states", &list_states, needs<v1::StatesRequest>, runs::at_once},
       {"POST", "/v1/tasks:act", &act_on_tasks, needs<v1::OperateRequest>},
       {"GET", "/v1/tasks/{id}", &show_task, needs<v1::TaskShowRequest>, runs::at_once},
-      {"PUT", "/v1/tasks/{id}", &put_task, needs<v1::SubmitRequest>},
+      {"PUT", "/v1/tasks/{id}", &put_task, needs<v1::SubmitRequest>, runs::among_actors, keeps::if_none_match},
       {"GET", "/v1/tasks/{id}/history", &show_history, needs<v1::TaskShowRequest>},
       {"GET", "/v1/tasks/{id}/events", &show_events, needs<v1::WatchRequest>},
       {"GET", "/v1/tasks/{id}/input", &show_input, needs<v1::TaskShowRequest>},
       {"GET", "/v1/tasks/{id}/steps/{step}/input", &show_step_input, needs<v1::TaskShowRequest>},
       {"GET", "/v1/tasks/{id}/steps/{step}/output", &show_step_output, needs<v1::TaskShowRequest>},
-      {"POST", "/v1/tasks/{id}/actions", &act_on_task, needs<v1::OperateRequest>},
+      {"POST", "/v1/tasks/{id}/actions", &act_on_task, needs<v1::OperateRequest>, runs::among_actors, keeps::if_match},
       {"GET", "/v1/operations", &list_operations, needs<v1::TaskListRequest>},
       {"GET", "/v1/operations/{id}", &show_operation, needs<v1::TaskShowRequest>},
       {"GET", "/v1/operations/{id}/events", &show_operation_events, needs<v1::WatchRequest>},
-      {"POST", "/v1/operations/{id}/actions", &act_on_operation, needs<v1::OperateRequest>},
+      {"POST", "/v1/operations/{id}/actions", &act_on_operation, needs<v1::OperateRequest>, runs::among_actors, keeps::if_match},
       {"POST", "/v1/clients/{client}/replies:take", &take_replies, needs<v1::RepliesRequest>},
       {"GET", "/v1/workflows", &list_workflows, needs<v1::WorkflowListRequest>},
       {"POST", "/v1/workflows", &deploy_workflow, needs<v1::DeployRequest>, runs::in_its_thread},
@@ -59,10 +59,10 @@ const std::vector<route>& routes() {
       {"POST", "/v1/jobs:apply", &apply_jobs, needs<v1::JobApplyRequest>, runs::in_its_thread},
       {"POST", "/v1/jobs:next", &show_next_times, needs<v1::JobListRequest>, runs::in_its_thread},
       {"GET", "/v1/jobs/{name}", &show_job, needs<v1::JobShowRequest>},
-      {"PUT", "/v1/jobs/{name}", &put_job, needs<v1::JobApplyRequest>, runs::in_its_thread},
-      {"DELETE", "/v1/jobs/{name}", &delete_job, needs<v1::JobApplyRequest>},
+      {"PUT", "/v1/jobs/{name}", &put_job, needs<v1::JobApplyRequest>, runs::in_its_thread, keeps::both},
+      {"DELETE", "/v1/jobs/{name}", &delete_job, needs<v1::JobApplyRequest>, runs::among_actors, keeps::if_match},
       {"GET", "/v1/jobs/{name}/launches", &list_launches, needs<v1::JobHistoryRequest>},
-      {"POST", "/v1/jobs/{name}/actions", &act_on_job, needs<v1::JobOperateRequest>},
+      {"POST", "/v1/jobs/{name}/actions", &act_on_job, needs<v1::JobOperateRequest>, runs::among_actors, keeps::if_match},
       {"GET", "/v1/agents", &list_agents, needs<v1::StatusRequest>},
       {"GET", "/v1/agents/{name}", &show_agent, needs<v1::StatusRequest>},
       {"POST", "/v1/agents/{name}/actions", &act_on_agent, needs<v1::AgentOperateRequest>},
@@ -115,7 +115,7 @@ class server {
     const auto one = std::make_shared<exchange>(in_, std::move(by), std::move(what), std::move(match.parts), to);
     if (is_for_audit(route) && !one->note_in_audit()) return false;
     // Before anything is read.
-    if (!one->may_begin(in_namespace, route.needed)) return false;
+    if (!one->may_begin(in_namespace, route.needed) || !one->keeps_conditions(route.conditions)) return false;
     if (at_once)
       lane_.post([one, handle = route.handle] { one->run_here(handle); });
     else

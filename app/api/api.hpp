@@ -24,6 +24,7 @@ struct route {
   void (*handle)(exchange_ptr);
   std::optional<right> needed{};
   runs where = runs::among_actors;
+  keeps conditions = keeps::none;
 };
 
 /// Answered without asking who sends the request.

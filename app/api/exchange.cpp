@@ -138,6 +138,18 @@ bool exchange::may_begin(bool in_namespace, std::optional<right> needed) {
   return !needed || may(*needed);
 }
 
+bool exchange::keeps_conditions(keeps which) {
+  const auto refused = [this](const char* header) {
+    if (door::count_headers(what_.head, header) == 0) return false;
+    refuse_at(header, invalid(std::string{"This path takes no "} + header + ".",
+                              "Send the request without it, once it is right as things are now."));
+    return true;
+  };
+  if (door::is_safe(what_.head.method)) return true;
+  if (which != keeps::if_match && which != keeps::both && refused("If-Match")) return false;
+  return which == keeps::if_none_match || which == keeps::both || !refused("If-None-Match");
+}
+
 bool exchange::read_query() {
   const auto all = door::parse_query(what_.query());
   if (!all) {

@@ -24,6 +24,9 @@
 
 namespace fairlead::app::api {
 
+/// Which conditions a change keeps. A header that it does not keep is refused: whoever sends it relies on it.
+enum class keeps { none, if_match, if_none_match, both };
+
 /// Of the node.
 struct surroundings {
   caf::actor_system* system = nullptr;
@@ -63,6 +66,8 @@ class exchange : public std::enable_shared_from_this<exchange> {
   /// Before anything else: whether whoever sent the request may use its namespace, whether there is that, and whether it has the right. False: the
   /// request was refused. `in_namespace`: whether the path belongs to one. Also outside of the actor.
   bool may_begin(bool in_namespace, std::optional<right> needed);
+  /// Of a change: false, and it is refused, if it has a condition that its path does not keep.
+  bool keeps_conditions(keeps which);
   /// `place`: held as long as this.
   void hold(std::shared_ptr<void> place) { place_ = std::move(place); }
 

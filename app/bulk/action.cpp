@@ -2,6 +2,8 @@
 
 #include <charconv>
 #include <optional>
+#include <string>
+#include <unordered_set>
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/text/json.hpp"
@@ -141,6 +143,9 @@ result<action> read_action(std::string_view json, const std::vector<json_field>&
   auto what = asked.read(pointer);
   if (!what) return what.failure();
   out.what = std::move(*what);
+  // One that is named twice is one task: its operator confirms how many there are.
+  std::unordered_set<std::string> seen;
+  std::erase_if(out.ids, [&seen](const std::string& id) { return !seen.insert(id).second; });
   // White space is no part of it, whichever way it comes.
   if (out.what.has_json()) out.what.set_json(core::minify_json(out.what.json()));
   if (out.filter.empty() == out.ids.empty()) {

@@ -152,6 +152,10 @@ def jobs(to, node):
     to.expect(200, "PUT", "/v1/jobs/yearly", {**{key: value for key, value in YEARLY.items() if key != "job"}, "notes": "changed"})
     to.expect(400, "POST", "/v1/jobs:apply", {"schedule": "0 0 1 1 *", "workflow": "shipped"}, code="invalid_argument", pointer="job")
     to.expect(412, "POST", acts, {"verb": "pause"}, headers={"If-Match": found["ETag"]}, code="changed")
+    # A condition that cannot be kept is refused, not passed over.
+    for method, other, condition in (("DELETE", "/v1/workflows/order", "If-Match"), ("POST", "/v1/alerts:ack", "If-Match"),
+                                     ("PUT", "/v1/tasks/conditional", "If-Match"), (*("POST", acts), "If-None-Match")):
+        to.expect(400, method, other, headers={condition: '"1-0"'}, pointer=condition)
     to.expect(200, "POST", acts, {"verb": "run", "overlap": "allow"}, headers={"Idempotency-Key": "k"})
     to.expect(422, "POST", acts, {"verb": "run"}, headers={"Idempotency-Key": "k"}, code="key_reused")
     wait_until(lambda: to.expect(200, "GET", "/v1/tasks?job=yearly&agent=shipping")[1]["items"], 10, "the launch is listed by its job")

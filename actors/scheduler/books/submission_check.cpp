@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/labels.hpp"
 #include "actors/core/text/text.hpp"

@@ -30,6 +30,7 @@ TEST(action_on_many, says_which_tasks_are_meant) {
   EXPECT_EQ(one.which.labels(0).value(), "north");
   EXPECT_EQ(one.which.older_than_ms(), 7'200'000);
   EXPECT_EQ(read(R"({"verb": "pause", "ids": ["a", "b"]})").ids.size(), 2U);
+  EXPECT_EQ(read(R"({"verb": "pause", "ids": ["b", "a", "b", "b"]})").ids, (std::vector<std::string>{"b", "a"}));
   const auto other = read(
       R"({"verb": "pause", "filter": {"reason": "card_declined", "job": "nightly", "id_prefix": "n", "agent": "bank", "ended_until": "2026-11-24T00:00:00Z"}})");
   EXPECT_EQ(other.which.fault_code(), "card_declined");
