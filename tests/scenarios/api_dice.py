@@ -25,6 +25,7 @@ ODD_PARTS = ["%", "%zz", "%00", "%ff%fe", "%C0%AF", "%2e%2e", "a;b", "a+b", "+",
 ODD_BYTES = [b"\xff", b"\xc0\xaf", b"\xed\xa0\x80", b"\0", b"\xf8"]
 ODD_BODIES = [b"", b" ", b"{", b"nul", b"NaN", b"-", b'"', b"01", b"&a *a", b"!!x y", b"- a", b"\xef\xbb\xbf{}"]
 ODD_HEADERS = {
+    "Range": ["bytes=0-1", "bytes=-3", "bytes=9-", "bytes=5-2", "bytes=0-0,2-3", "bytes=99999999999999999999-", "lines=1-2", ""],
     "If-Match": ["*", '"1-0"', '"7-abc"', "x", '""', '"99999999999999999999-0"'], "If-None-Match": ["*", '"1-0"', ""],
     "Idempotency-Key": ['"k-1"', "k-2", '"t-3"', '"a b"', "é", '""', '"' + "k" * 300 + '"'],
     "Last-Event-ID": ["0", "3", "x", "-1", "9" * 30], "X-Request-Id": ["mine", "not mine", "x" * 65],
