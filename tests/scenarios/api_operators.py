@@ -81,7 +81,8 @@ def batches(to, node):
     batch["tasks"] += [{"workflow": "brittle"}, {"workflow": "brittle", "id": "b/x", "labels": {"a": 1}}, {"workflow": "nothing", "id": "b/y"}]
     _, said = to.expect(200, "POST", "/v1/tasks:batch", batch)
     expect([one["code"] for one in said["results"]] == ["ok"] * 3 + ["invalid_argument"] * 2 + ["not_found"], f"{said}")
-    expect("/tasks/4/labels/a" in said["results"][4]["error"], f"{said['results'][4]}")
+    expect(said["results"][4]["error"].startswith("/tasks/4/labels/a: ") and said["results"][4]["id"] == "b/x", f"{said['results'][4]}")
+    expect(said["results"][3]["error"].startswith("/tasks/3/id: ") and said["results"][3]["id"] is None, f"{said['results'][3]}")
     expect([one["created"] for one in said["results"][:3]] == [True] * 3, f"{said}")
     expect(any(one["request"]["path"] == "/v1/workflows" for one in said["results"][5]["what_helps"]) and not said["results"][0]["what_helps"], f"{said['results']}")
     _, said = to.expect(200, "POST", "/v1/tasks:batch", batch)
@@ -90,7 +91,19 @@ def batches(to, node):
     expect([one["id"] for one in said["items"]] == ["b/2", "nobody", "b/0"] and said["items"][1]["state"] is None, f"{said}")
     for body, at in (({"tasks": []}, "/tasks"), ({"tasks": 1}, "/tasks"), ({}, "/tasks"), ({"tasks": [{}] * 1001}, "/tasks"), ({"task": []}, "/task")):
         to.expect(400, "POST", "/v1/tasks:batch", body, pointer=at)
+    refused_items(to)
     to.expect(400, "POST", "/v1/tasks:states", {"ids": ["a", 7]}, pointer="/ids/1")
+
+
+def refused_items(to):
+    """Each says what the same task alone is answered with, and where in the batch it stands."""
+    asked = [({"id": "b/large", "input": "x" * (257 << 10)}, "too_large", "/input"), ({"id": "fairlead:x"}, "invalid_argument", "/id"),
+             ({"id": "nightly@2026-11-24T03:30:00Z"}, "invalid_argument", "/id"), ({"id": 7}, "invalid_argument", "/id"),
+             ({"id": "b/x", "lable": 1}, "invalid_argument", "/lable")]
+    _, said = to.expect(200, "POST", "/v1/tasks:batch", {"tasks": [{"workflow": "brittle", **item} for item, *_ in asked]})
+    for n, ((item, code, at), one) in enumerate(zip(asked, said["results"], strict=True)):
+        wanted = item["id"] if isinstance(item["id"], str) else None
+        expect((one["id"], one["code"], one["created"]) == (wanted, code, False) and one["error"].startswith(f"/tasks/{n}{at}: "), f"{one}")
 
 
 def path_of(task):
