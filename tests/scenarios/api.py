@@ -285,6 +285,10 @@ def refusals(to, node):
         to.expect(400, "PUT", "/v1/tasks/bad", raw=raw, code="invalid_argument")
     to.expect(400, "PUT", "/v1/tasks/bad%20id", task, code="invalid_argument")
     to.expect(400, "PUT", "/v1/tasks/bad%2", task, code="invalid_argument")
+    for dots in (".", ".."):
+        to.expect(400, "PUT", "/v1/tasks/" + dots.replace(".", "%2E"), task, code="invalid_argument", pointer="/id")
+        to.expect(400, "POST", "/v1/tasks", {**task, "id": dots}, code="invalid_argument", pointer="/id")
+        to.expect(400, "POST", "/v1/tasks", task, headers={"Idempotency-Key": dots}, code="invalid_argument")
     to.expect(400, "GET", "/v1/tasks?state=%zz", code="invalid_argument")
     to.expect(400, "PUT", "/v1/tasks/bad?wait=31s", task, pointer="wait")
     to.expect(400, "GET", "/v1/tasks/later?after=-1", pointer="after")

@@ -138,6 +138,11 @@ std::optional<error> refuse_for(const principal& by, const v1::Submission& item,
     pointer = "/id";
     return invalid("The id " + item.id() + " has the form of a launch of a job.", "Choose an id that does not end with @ and a moment.");
   }
+  if (item.id() == "." || item.id() == "..") {
+    pointer = "/id";
+    return invalid("The id " + item.id() + " stands for another path in a URL, so that many clients cannot ask for the task.",
+                   "Choose another id.");
+  }
   if (item.id().starts_with(core::reserved_ids)) {
     pointer = "/id";
     return invalid("The id " + item.id() + " is one of the node's own operations.", "Choose another id, or use POST /v1/tasks:act.");
