@@ -176,6 +176,11 @@ const v1::StepRecord* step_of(const v1::TaskRecord& task, const std::string& pat
   return nullptr;
 }
 
+/// Also before it was undone.
+bool has_completed(const v1::StepRecord& step) {
+  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE;
+}
+
 }  // namespace
 
 void hide_payloads(v1::TaskRecord& task) {
@@ -278,6 +283,12 @@ void show_step_input(exchange_ptr x) {
   show_payload(x, [path = x->part(1)](const v1::TaskRecord& task, error& why) -> const v1::Payload* {
     const auto* const step = step_of(task, path, why);
     if (step == nullptr || step->has_input()) return step == nullptr ? nullptr : &step->input();
+    if (has_completed(*step)) {
+      why = {v1::ERROR_CODE_NOT_FOUND, "The input of step " + path + " of task " + task.id() + " is not kept: the step has completed.",
+             "It was made of the task's input and the outputs of other steps, which are kept: fairlead task show " + task.id() +
+                 " shows them."};
+      return nullptr;
+    }
     why = {v1::ERROR_CODE_WRONG_STATE, "Step " + path + " of task " + task.id() + " has no input yet.",
            "It gets one when it begins: fairlead task show " + task.id() + " shows what it waits for."};
     return nullptr;
