@@ -180,6 +180,7 @@ def actions(to, node):
         for key in (b'"\xff\xfe"', b"", b'""'):
             to.expect(400, "POST", wrong, {"workflow": "brittle"} if wrong == "/v1/tasks" else skip, headers={"Idempotency-Key": key},
                       pointer="Idempotency-Key")
+    to.expect(400, "POST", path, skip, headers={"Idempotency-Key": "k" * 65}, code="invalid_argument", pointer="Idempotency-Key")
     to.expect(412, "PUT", path_of("b/0"), {"workflow": "brittle", "input": {"n": 0}}, headers={"If-None-Match": "*"}, code="changed")
     expect(to.expect(200, "GET", path_of("b/0"))[1] == task, "what was refused has changed the task")
     done = {"If-Match": f'"9", {tag}, "1-0"', "Idempotency-Key": '"skip-1"'}
@@ -301,7 +302,7 @@ def events(to, node):
 def jobs(to, node):
     _, said = to.expect(400, "PUT", "/v1/jobs/nightly", raw=NIGHTLY.replace(b"30 3", b"99 3"), headers=YAML)
     expect(said["errors"][0]["line"] == 2 and said["errors"][0]["pointer"] == "schedule", f"{said}")
-    to.expect(400, "PUT", "/v1/jobs/other", raw=NIGHTLY, headers=YAML, code="invalid_argument")
+    to.expect(400, "PUT", "/v1/jobs/other", raw=NIGHTLY, headers=YAML, code="invalid_argument", pointer="job")
     _, said = to.expect(200, "POST", "/v1/jobs:apply?check_only=true", raw=NIGHTLY, headers=YAML)
     expect(said["jobs"][0]["created"] and said["jobs"][0]["job"] == "nightly", f"{said}")
     to.expect(404, "GET", "/v1/jobs/nightly", code="not_found")

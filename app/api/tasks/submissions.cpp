@@ -93,7 +93,8 @@ void submit(const exchange_ptr& x, v1::Submission item, bool keyed) {
   if (item.workflow().empty()) return x->refuse_at("/workflow", invalid("The body names no workflow.", R"(Give "workflow": NAME.)"));
   if (item.input().size() > max_input_bytes) return x->refuse(large_input());
   std::string pointer;
-  if (const auto why = refuse_for(x->by(), item, pointer)) return x->refuse_at(pointer, *why);
+  if (const auto why = refuse_for(x->by(), item, pointer))
+    return x->refuse_at(keyed && pointer == "/id" ? "Idempotency-Key" : pointer, *why);
   set_submitter(*x, item);
   v1::SubmitRequest request;
   *request.add_items() = std::move(item);
@@ -177,8 +178,8 @@ void post_task(exchange_ptr x) {
   if (x->is_over()) return;
   if (key) {
     if (!valid_task_id(*key))
-      return x->refuse(
-          invalid("The Idempotency-Key is not a task id, which it becomes.", "A key has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -"));
+      return x->refuse_at("Idempotency-Key", invalid("The Idempotency-Key is not a task id, which it becomes.",
+                                                     "A key has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -"));
     if (!item->id().empty() && item->id() != *key)
       return x->refuse_at("/id", invalid("The id in the body is not the Idempotency-Key.", "Give one of the two."));
     item->set_id(*key);
