@@ -276,6 +276,14 @@ std::optional<std::string> exchange::key() {
   return out;
 }
 
+std::string exchange::action_key() {
+  auto out = key().value_or("");
+  if (out.size() <= max_action_key_bytes) return out;
+  refuse_at("Idempotency-Key",
+            invalid("The Idempotency-Key has more than " + std::to_string(max_action_key_bytes) + " bytes.", "Use a shorter key."));
+  return {};
+}
+
 void exchange::say_resource(std::uint64_t revision, std::string json) {
   const auto tag = "\"" + std::to_string(revision) + "-" + store::to_hex(store::content_hash(json).substr(0, 8)) + "\"";
   if (names_tag(door::find_header(what_.head, "If-None-Match").value_or(""), tag)) return say(304, "", {{"ETag", tag}});

@@ -96,6 +96,8 @@ class exchange : public std::enable_shared_from_this<exchange> {
   bool is_any(std::string_view condition) const;
   /// The header Idempotency-Key without its quotes. An empty one, or one that is not UTF-8, is refused.
   std::optional<std::string> key();
+  /// The same of an action; empty: there is none. A longer one than an action may have is refused, too.
+  std::string action_key();
   /// Whoever sent the request.
   const principal& by() const { return by_; }
   /// Its name, for histories and logs.

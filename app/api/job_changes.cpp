@@ -77,7 +77,8 @@ void put_job(exchange_ptr x) {
   auto request = read_jobs(*x, x->part(0));
   if (!request) return;
   if (request->jobs_size() != 1 || request->jobs(0).name() != x->part(0))
-    return x->refuse(invalid("The body is not the job " + x->part(0) + ".", "Send one job, with the name in the path or without one."));
+    return x->refuse_at("job",
+                        invalid("The body is not the job " + x->part(0) + ".", "Send one job, with the name in the path or without one."));
   request->set_if_revision(revision_of(*x));
   request->set_must_exist(x->is_any("If-Match"));
   request->set_must_be_new(x->is_any("If-None-Match"));
@@ -158,7 +159,7 @@ void act_on_job(exchange_ptr x) {
     action.set_to_unix_ms(to == 0 ? to_unix_ms(x->in().time->now()) : to);
   }
   // With a key, the key alone says which launch it is.
-  if (runs) action.set_token(x->key().value_or(""));
+  if (runs) action.set_token(x->action_key());
   if (x->is_over()) return;
   operate(x, std::move(action));
 }

@@ -138,6 +138,9 @@ def submissions(to, node):
     expect(said == shown(node, "orders/1"), "the API shows another task than the command line")
     _, output = to.expect(200, "GET", path + "/steps/reserve/output")
     expect(output == next(step["output"] for step in said["steps"] if step["path"] == "reserve"), f"the output of a step is {output}")
+    expect(next(step["input"] for step in said["steps"] if step["path"] == "reserve") is None, f"an input that can be rendered again is kept: {said}")
+    _, kept = to.expect(404, "GET", path + "/steps/reserve/input", code="not_found")
+    expect("is not kept" in kept["detail"] and "yet" not in kept["detail"], f"{kept}")
     found, part = to.expect(206, "GET", path + "/steps/reserve/output", headers={"Range": "bytes=0-"})
     expect(part == output and found["Content-Range"].startswith("bytes 0-"), f"{found} {part}")
     to.expect(416, "GET", path + "/steps/reserve/output", headers={"Range": "bytes=1000000-"}, code="range_not_satisfiable")
@@ -243,7 +246,8 @@ def ended(to, node):
     for query, at in (("", "day"), ("?day=", "day"), ("?day=2026-13-01", "day"), ("?day=yesterday", "day"), (f"?day={day}&parked=true", "parked"),
                       (f"?day={day}&reason=x", "reason"), (f"?day={day}&since={day}T00:00:00Z", "day"), ("?since=soon", "since")):
         to.expect(400, "GET", "/v1/ended" + query, code="invalid_argument", pointer=at)
-    to.expect(400, "GET", f"/v1/ended?day={day}&state=running", code="invalid_argument")
+    to.expect(400, "GET", f"/v1/ended?day={day}&state=running", code="invalid_argument", pointer="state")
+    to.expect(400, "GET", f"/v1/ended?since={day}T00:00:00Z&until=2001-01-01T00:00:00Z", code="invalid_argument", pointer="until")
 
 
 def replies(to, node):
@@ -276,7 +280,9 @@ def refusals(to, node):
     task = {"workflow": "order", "input": INPUT}
     for query, at in (("state=gone", "state"), ("page_size=0", "page_size"), ("page_size=1001", "page_size"), ("page_size=x", "page_size"), ("what=1", "what"),
                       ("parked=yes", "parked"), ("label=a", "label"), ("older_than=soon", "older_than"), ("cursor=abc", "cursor"), ("workflow=", "workflow"),
-                      ("workflow=a&workflow=b", "workflow"), ("ended_since=yesterday", "ended_since"), ("job=", "job"), ("id_prefix=", "id_prefix")):
+                      ("workflow=a&workflow=b", "workflow"), ("ended_since=yesterday", "ended_since"), ("job=", "job"), ("id_prefix=", "id_prefix"),
+                      ("id_prefix=" + "x" * 257, "id_prefix"),
+                      ("ended_since=2026-11-24T00:00:00Z&ended_until=2026-11-23T00:00:00Z", "ended_until")):
         to.expect(400, "GET", "/v1/tasks?" + query, code="invalid_argument", pointer=at)
     for body, at in (({"workflow": 7}, "/workflow"), ({"input": 1}, "/workflow"), ({**task, "labels": {"a": 1}}, "/labels/a"), ({**task, "lable": 1}, "/lable"),
                      ({**task, "priority": "high"}, "/priority"), ({**task, "id": "other"}, "/id"), ({**task, "reply": {}}, "/reply")):
@@ -285,10 +291,15 @@ def refusals(to, node):
         to.expect(400, "PUT", "/v1/tasks/bad", raw=raw, code="invalid_argument")
     to.expect(400, "PUT", "/v1/tasks/bad%20id", task, code="invalid_argument")
     to.expect(400, "PUT", "/v1/tasks/bad%2", task, code="invalid_argument")
+    for dots in (".", ".."):
+        to.expect(400, "PUT", "/v1/tasks/" + dots.replace(".", "%2E"), task, code="invalid_argument", pointer="/id")
+        to.expect(400, "POST", "/v1/tasks", {**task, "id": dots}, code="invalid_argument", pointer="/id")
+        to.expect(400, "POST", "/v1/tasks", task, headers={"Idempotency-Key": dots}, pointer="Idempotency-Key")
     to.expect(400, "GET", "/v1/tasks?state=%zz", code="invalid_argument")
     to.expect(400, "PUT", "/v1/tasks/bad?wait=31s", task, pointer="wait")
     to.expect(400, "GET", "/v1/tasks/later?after=-1", pointer="after")
-    to.expect(400, "POST", "/v1/tasks", task, headers={"Idempotency-Key": '"a b"'}, code="invalid_argument")
+    to.expect(400, "POST", "/v1/tasks", task, headers={"Idempotency-Key": '"a b"'}, code="invalid_argument", pointer="Idempotency-Key")
+    to.expect(400, "POST", "/v1/tasks", task, headers={"Idempotency-Key": "nightly@2026-11-24T03:30:00Z"}, pointer="Idempotency-Key")
     to.expect(404, "PUT", "/v1/tasks/bad", {"workflow": "nothing"}, code="not_found")
     to.expect(413, "PUT", "/v1/tasks/bad", {"workflow": "order", "input": "x" * (257 << 10)}, code="too_large", pointer="/input")
     to.expect(415, "PUT", "/v1/tasks/bad", task, headers={"Content-Type": "text/plain"}, code="unsupported_media_type")

@@ -231,7 +231,7 @@ def reserved(to, node):
     """Nobody gets around the confirmation by a task of that kind, whichever port takes it."""
     body = {"workflow": "fairlead-operation", "input": {"verb": "delete", "filter": {"workflow": "stuck"}, "by": "x", "as_of_unix_ms": 1, "count": 1}}
     to.expect(400, "PUT", "/v1/tasks/fairlead:operation:mine", body, pointer="/id")
-    to.expect(400, "POST", "/v1/tasks", body, headers={"Idempotency-Key": "fairlead:operation:mine"}, pointer="/id")
+    to.expect(400, "POST", "/v1/tasks", body, headers={"Idempotency-Key": "fairlead:operation:mine"}, pointer="Idempotency-Key")
     to.expect(400, "PUT", "/v1/tasks/mine", body, pointer="/workflow")
     for words in (("stuck", "--id", "fairlead:operation:abd"), ("fairlead-operation", "--id", "mine")):
         done = harness.fairlead("submit", *words, node=node.address)

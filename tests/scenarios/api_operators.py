@@ -81,7 +81,8 @@ def batches(to, node):
     batch["tasks"] += [{"workflow": "brittle"}, {"workflow": "brittle", "id": "b/x", "labels": {"a": 1}}, {"workflow": "nothing", "id": "b/y"}]
     _, said = to.expect(200, "POST", "/v1/tasks:batch", batch)
     expect([one["code"] for one in said["results"]] == ["ok"] * 3 + ["invalid_argument"] * 2 + ["not_found"], f"{said}")
-    expect("/tasks/4/labels/a" in said["results"][4]["error"], f"{said['results'][4]}")
+    expect(said["results"][4]["error"].startswith("/tasks/4/labels/a: ") and said["results"][4]["id"] == "b/x", f"{said['results'][4]}")
+    expect(said["results"][3]["error"].startswith("/tasks/3/id: ") and said["results"][3]["id"] is None, f"{said['results'][3]}")
     expect([one["created"] for one in said["results"][:3]] == [True] * 3, f"{said}")
     expect(any(one["request"]["path"] == "/v1/workflows" for one in said["results"][5]["what_helps"]) and not said["results"][0]["what_helps"], f"{said['results']}")
     _, said = to.expect(200, "POST", "/v1/tasks:batch", batch)
@@ -90,7 +91,19 @@ def batches(to, node):
     expect([one["id"] for one in said["items"]] == ["b/2", "nobody", "b/0"] and said["items"][1]["state"] is None, f"{said}")
     for body, at in (({"tasks": []}, "/tasks"), ({"tasks": 1}, "/tasks"), ({}, "/tasks"), ({"tasks": [{}] * 1001}, "/tasks"), ({"task": []}, "/task")):
         to.expect(400, "POST", "/v1/tasks:batch", body, pointer=at)
+    refused_items(to)
     to.expect(400, "POST", "/v1/tasks:states", {"ids": ["a", 7]}, pointer="/ids/1")
+
+
+def refused_items(to):
+    """Each says what the same task alone is answered with, and where in the batch it stands."""
+    asked = [({"id": "b/large", "input": "x" * (257 << 10)}, "too_large", "/input"), ({"id": "fairlead:x"}, "invalid_argument", "/id"),
+             ({"id": "nightly@2026-11-24T03:30:00Z"}, "invalid_argument", "/id"), ({"id": 7}, "invalid_argument", "/id"),
+             ({"id": "b/x", "lable": 1}, "invalid_argument", "/lable")]
+    _, said = to.expect(200, "POST", "/v1/tasks:batch", {"tasks": [{"workflow": "brittle", **item} for item, *_ in asked]})
+    for n, ((item, code, at), one) in enumerate(zip(asked, said["results"], strict=True)):
+        wanted = item["id"] if isinstance(item["id"], str) else None
+        expect((one["id"], one["code"], one["created"]) == (wanted, code, False) and one["error"].startswith(f"/tasks/{n}{at}: "), f"{one}")
 
 
 def path_of(task):
@@ -167,6 +180,7 @@ def actions(to, node):
         for key in (b'"\xff\xfe"', b"", b'""'):
             to.expect(400, "POST", wrong, {"workflow": "brittle"} if wrong == "/v1/tasks" else skip, headers={"Idempotency-Key": key},
                       pointer="Idempotency-Key")
+    to.expect(400, "POST", path, skip, headers={"Idempotency-Key": "k" * 65}, code="invalid_argument", pointer="Idempotency-Key")
     to.expect(412, "PUT", path_of("b/0"), {"workflow": "brittle", "input": {"n": 0}}, headers={"If-None-Match": "*"}, code="changed")
     expect(to.expect(200, "GET", path_of("b/0"))[1] == task, "what was refused has changed the task")
     done = {"If-Match": f'"9", {tag}, "1-0"', "Idempotency-Key": '"skip-1"'}
@@ -288,7 +302,7 @@ def events(to, node):
 def jobs(to, node):
     _, said = to.expect(400, "PUT", "/v1/jobs/nightly", raw=NIGHTLY.replace(b"30 3", b"99 3"), headers=YAML)
     expect(said["errors"][0]["line"] == 2 and said["errors"][0]["pointer"] == "schedule", f"{said}")
-    to.expect(400, "PUT", "/v1/jobs/other", raw=NIGHTLY, headers=YAML, code="invalid_argument")
+    to.expect(400, "PUT", "/v1/jobs/other", raw=NIGHTLY, headers=YAML, code="invalid_argument", pointer="job")
     _, said = to.expect(200, "POST", "/v1/jobs:apply?check_only=true", raw=NIGHTLY, headers=YAML)
     expect(said["jobs"][0]["created"] and said["jobs"][0]["job"] == "nightly", f"{said}")
     to.expect(404, "GET", "/v1/jobs/nightly", code="not_found")
@@ -341,7 +355,8 @@ def jobs(to, node):
     expect([one["utc"] for one in said["items"]] == ["2026-03-28T01:30:00Z", "2026-03-29T01:00:00Z"], f"{said}")
     for more, at in (({"schedule": "99 * * * *"}, "/schedule"), ({"time_zone": "Europe/Bonn"}, "/time_zone"), ({"dst": "x"}, "/dst"), ({"count": 0}, "/count"),
                      ({"after": "soon"}, "/after")):
-        to.expect(400, "POST", "/v1/jobs:next", {"schedule": "30 2 * * *", **more}, code="invalid_argument", pointer=at)
+        _, said = to.expect(400, "POST", "/v1/jobs:next", {"schedule": "30 2 * * *", **more}, code="invalid_argument", pointer=at)
+        expect("--" not in said["detail"] and (at not in ("/dst", "/after") or f"field '{at[1:]}'" in said["detail"]), f"{said}")
     to.expect(412, "DELETE", "/v1/jobs/nightly", headers={"If-Match": tag}, code="changed")
     to.expect(200, "DELETE", "/v1/jobs/nightly")
     to.expect(404, "DELETE", "/v1/jobs/nightly", code="not_found")

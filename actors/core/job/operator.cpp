@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/job/machine.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
 
@@ -14,7 +15,6 @@ namespace {
 constexpr std::int64_t end_of_times_ms = 253'402'300'800'000;  // the year 10000
 // Of inputs by hand of waiting launches, in one job's record, which is written anew with each decision about the job.
 constexpr std::size_t most_open_input_bytes = 4U << 20;
-constexpr std::size_t most_token_bytes = 64;
 constexpr int most_remembered_runs = 32;
 
 std::string that_wait(std::size_t launches) { return launches == 1 ? "1 waiting launch" : std::to_string(launches) + " waiting launches"; }
@@ -124,8 +124,9 @@ void job_machine::run(const job_operated& asked) {
                   "correct the clock of the machine that sends the request");
   if (what.nominal_unix_ms() != 0 && what.nominal_unix_ms() % 1000 == 0)
     return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time of the launch is a whole second, but these are reserved for the schedule");
-  if (what.token().size() > most_token_bytes)
-    return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the token of the launch has more than " + std::to_string(most_token_bytes) + " bytes");
+  if (what.token().size() > max_action_key_bytes)
+    return refuse(v1::ERROR_CODE_INVALID_ARGUMENT,
+                  "the token of the launch has more than " + std::to_string(max_action_key_bytes) + " bytes");
   if (clean_text(what.token(), what.token().size()) != what.token())
     return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the token of the launch is not UTF-8", "use a token of letters and digits");
   // Without a time, the token alone says which launch it is.

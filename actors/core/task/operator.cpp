@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
@@ -13,13 +14,12 @@ namespace {
 
 /// An operator who repeats an action does so soon after it.
 constexpr int most_remembered_actions = 32;
-constexpr std::size_t most_action_token_bytes = 64;
 
 }  // namespace
 
 void task_machine::on(const operated& e) {
   const auto& token = e.action.token();
-  if (token.size() > most_action_token_bytes)
+  if (token.size() > max_action_key_bytes)
     return refuse("the key of the action has more than 64 bytes", "use a shorter key", v1::ERROR_CODE_INVALID_ARGUMENT);
   if (clean_text(token, token.size()) != token)
     return refuse("the key of the action is not UTF-8", "use a key of letters and digits", v1::ERROR_CODE_INVALID_ARGUMENT);

@@ -165,7 +165,7 @@ void act_on_operation(exchange_ptr x) {
   action.set_reason(reason);
   action.set_who(x->who());
   action.set_if_sequence(x->wanted_revision());
-  action.set_token(x->key().value_or(""));
+  action.set_token(x->action_key());
   if (x->is_over()) return;
   request.add_ids(task_of_part(*x));
   // What is known before is the answer where the action is done and the operation cannot be looked at again.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -9,9 +10,11 @@
 #include "actors/core/request_limits.hpp"
 #include "actors/core/reserved.hpp"
 #include "actors/core/task/task.hpp"
+#include "actors/core/text/json.hpp"
 #include "app/api/api.hpp"
 #include "app/api/query.hpp"
 #include "app/json/api_request.hpp"
+#include "app/json/fields.hpp"
 #include "app/json/submission.hpp"
 #include "app/json/task.hpp"
 #include "messages/ids.hpp"
@@ -90,7 +93,8 @@ void submit(const exchange_ptr& x, v1::Submission item, bool keyed) {
   if (item.workflow().empty()) return x->refuse_at("/workflow", invalid("The body names no workflow.", R"(Give "workflow": NAME.)"));
   if (item.input().size() > max_input_bytes) return x->refuse(large_input());
   std::string pointer;
-  if (const auto why = refuse_for(x->by(), item, pointer)) return x->refuse_at(pointer, *why);
+  if (const auto why = refuse_for(x->by(), item, pointer))
+    return x->refuse_at(keyed && pointer == "/id" ? "Idempotency-Key" : pointer, *why);
   set_submitter(*x, item);
   v1::SubmitRequest request;
   *request.add_items() = std::move(item);
@@ -135,6 +139,11 @@ std::optional<error> refuse_for(const principal& by, const v1::Submission& item,
     pointer = "/id";
     return invalid("The id " + item.id() + " has the form of a launch of a job.", "Choose an id that does not end with @ and a moment.");
   }
+  if (item.id() == "." || item.id() == "..") {
+    pointer = "/id";
+    return invalid("The id " + item.id() + " stands for another path in a URL, so that many clients cannot ask for the task.",
+                   "Choose another id.");
+  }
   if (item.id().starts_with(core::reserved_ids)) {
     pointer = "/id";
     return invalid("The id " + item.id() + " is one of the node's own operations.", "Choose another id, or use POST /v1/tasks:act.");
@@ -169,8 +178,8 @@ void post_task(exchange_ptr x) {
   if (x->is_over()) return;
   if (key) {
     if (!valid_task_id(*key))
-      return x->refuse(
-          invalid("The Idempotency-Key is not a task id, which it becomes.", "A key has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -"));
+      return x->refuse_at("Idempotency-Key", invalid("The Idempotency-Key is not a task id, which it becomes.",
+                                                     "A key has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -"));
     if (!item->id().empty() && item->id() != *key)
       return x->refuse_at("/id", invalid("The id in the body is not the Idempotency-Key.", "Give one of the two."));
     item->set_id(*key);
@@ -181,11 +190,23 @@ void post_task(exchange_ptr x) {
 
 namespace {
 
+/// The id of an item that is refused, an object or not; empty: it has none that is a text.
+std::string id_in(std::string_view item) {
+  std::string out;
+  if (!item.starts_with('{')) return out;
+  // A value that is not a text is passed over.
+  static_cast<void>(for_each_json_member(item, [&](const std::string& name, std::string_view value) -> status {
+    if (name == "id" && value.starts_with('"')) out = core::decode_json_string(value);
+    return nothing{};
+  }));
+  return out;
+}
+
 /// The result of one item of a batch.
-void write_result(json_writer& out, const v1::SubmitResult& one) {
+void write_result(json_writer& out, const v1::SubmitResult& one, const std::string& code) {
   const auto& why = one.error();
   out.begin_object().key("id").text_or_null(one.id()).key("created").boolean(one.created()).key("start_at").moment(one.start_at_unix_ms());
-  out.key("code").string(code_word(why.code())).key("error").string(why.sentence());
+  out.key("code").string(code).key("error").string(why.sentence());
   write_remedy(out, why.remedy());
   out.end_object();
 }
@@ -197,30 +218,45 @@ void submit_batch(exchange_ptr x) {
   if (x->refuse_rest()) return;
   v1::SubmitRequest request;
   v1::SubmitReply results;
-  std::vector<int> sent;  // the results that the node gives
+  std::vector<int> sent;             // the results that the node gives
+  std::map<int, std::string> codes;  // of refusals whose code the node's messages do not have
   const auto take = [&](std::size_t i, std::string_view value, std::string& pointer) -> status {
     auto& result = *results.add_results();
     auto item = parse_submission(value, pointer);
-    if (item && item->input().size() > max_input_bytes) item = invalid(large_input().sentence, large_input().remedy);
-    if (item && item->id().empty()) item = invalid("The task has no id.", "Give each task an id, so that the batch can be sent again.");
-    if (const auto why = item ? refuse_for(x->by(), *item, pointer) : std::nullopt) item = *why;
+    result.set_id(item ? item->id() : id_in(value));
+    const auto refuse = [&, base = pointer](const std::string& field, const error& why) {
+      pointer = base + field;
+      item = why;
+    };
+    if (item && item->input().size() > max_input_bytes) {
+      codes[static_cast<int>(i)] = large_input().code;
+      refuse("/input", invalid(large_input().sentence, large_input().remedy));
+    }
+    if (item && item->id().empty())
+      refuse("/id", invalid("The task has no id.", "Give each task an id, so that the batch can be sent again."));
+    std::string field;
+    if (const auto why = item ? refuse_for(x->by(), *item, field) : std::nullopt) refuse(field, *why);
     if (item) {
-      result.set_id(item->id());
       sent.push_back(static_cast<int>(i));
       set_submitter(*x, *item);
       *request.add_items() = std::move(*item);
     } else {
-      *result.mutable_error() = invalid(pointer + ": " + item.failure().sentence, item.failure().remedy).to_proto();
+      auto why = item.failure();
+      why.sentence = pointer + ": " + why.sentence;
+      *result.mutable_error() = why.to_proto();
     }
     return nothing{};
   };
   if (!x->read_body({{"tasks", each_into(max_request_items, take), true}})) return;
-  const auto say = [x, sent](v1::SubmitReply& all, v1::SubmitReply& answered) {
+  const auto say = [x, sent, codes](v1::SubmitReply& all, v1::SubmitReply& answered) {
     for (int i = 0; i < answered.results_size() && i < static_cast<int>(sent.size()); ++i)
       all.mutable_results(sent[static_cast<std::size_t>(i)])->Swap(answered.mutable_results(i));
     json_writer out;
     out.begin_object().key("results").begin_array();
-    for (const auto& one : all.results()) write_result(out, one);
+    for (int i = 0; i < all.results_size(); ++i) {
+      const auto own = codes.find(i);
+      write_result(out, all.results(i), own == codes.end() ? code_word(all.results(i).error().code()) : own->second);
+    }
     x->say(200, out.end_array().end_object().text());
   };
   if (request.items().empty()) {

@@ -50,7 +50,7 @@ void act_on_task(exchange_ptr x) {
   auto action = read_action(*x);
   if (!action) return;
   action->set_if_sequence(x->wanted_revision());
-  action->set_token(x->key().value_or(""));
+  action->set_token(x->action_key());
   if (x->is_over()) return;
   if (action->verb() == v1::OPERATOR_VERB_DELETE && (action->if_sequence() != 0 || !action->token().empty()))
     return x->refuse(invalid("'delete' takes neither If-Match nor an Idempotency-Key.",

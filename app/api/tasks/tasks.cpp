@@ -28,15 +28,31 @@ v1::TaskListRequest begin_list(exchange& from, const page_asked& page, bool of_e
   out.set_page_size(page.size);
   out.set_cursor(page.cursor);
   for (const auto& word : from.parameters("state")) {
-    if (const auto state = task_state_from_word(word))
+    const auto state = task_state_from_word(word);
+    if (state && (!of_ended || has_ended(*state)))
       out.add_states(*state);
+    else if (state)
+      from.refuse_at("state", invalid("Tasks that are " + word + " have not ended.", "Leave this state out, or use GET /v1/tasks."));
     else
       from.refuse_at("state", invalid("There is no state '" + word + "'.", "States are " + task_state_words() + "."));
   }
   for (const auto& one : task_texts)
-    if (!of_ended || !one.of_parked) take_text(from, one.name, [&](const std::string& text) { *(out.*one.of)() = text; });
+    if (!of_ended || !one.of_parked)
+      take_text(from, one.name, [&](const std::string& text) {
+        if (text.size() > max_id_bytes || text.find('\0') != std::string::npos)
+          from.refuse_at(one.name, invalid("The parameter " + std::string{one.name} + " has more than " + std::to_string(max_id_bytes) +
+                                               " bytes, or a zero byte.",
+                                           "Give a name, a code, or the beginning of an id."));
+        *(out.*one.of)() = text;
+      });
   take_labels(from, *out.mutable_labels());
   return out;
+}
+
+/// `until`: the name of the parameter that has the end of the time.
+void check_times(exchange& from, const std::string& until, const v1::TaskListRequest& what) {
+  if (what.ended_until_unix_ms() != 0 && what.ended_until_unix_ms() <= what.ended_since_unix_ms())
+    from.refuse_at(until, invalid("The moment of " + until + " is not after that since which tasks have ended.", "Give a later moment."));
 }
 
 v1::TaskListRequest read_list(exchange& from, const page_asked& page) {
@@ -47,6 +63,7 @@ v1::TaskListRequest read_list(exchange& from, const page_asked& page) {
     one.is_moment ? take_moment(from, one.name, ms) : take_age(from, one.name, ms);
     (out.*one.set)(ms);
   }
+  check_times(from, "ended_until", out);
   return out;
 }
 
@@ -65,6 +82,7 @@ void take_days(exchange& from, v1::TaskListRequest& out) {
   if (since != 0 || until != 0) {
     out.set_ended_since_unix_ms(since);
     out.set_ended_until_unix_ms(until);
+    check_times(from, "until", out);
     return;
   }
   const auto day = given ? store::parse_day(*given) : std::nullopt;
@@ -176,6 +194,11 @@ const v1::StepRecord* step_of(const v1::TaskRecord& task, const std::string& pat
   return nullptr;
 }
 
+/// Also before it was undone.
+bool has_completed(const v1::StepRecord& step) {
+  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE;
+}
+
 }  // namespace
 
 void hide_payloads(v1::TaskRecord& task) {
@@ -278,6 +301,12 @@ void show_step_input(exchange_ptr x) {
   show_payload(x, [path = x->part(1)](const v1::TaskRecord& task, error& why) -> const v1::Payload* {
     const auto* const step = step_of(task, path, why);
     if (step == nullptr || step->has_input()) return step == nullptr ? nullptr : &step->input();
+    if (has_completed(*step)) {
+      why = {v1::ERROR_CODE_NOT_FOUND, "The input of step " + path + " of task " + task.id() + " is not kept: the step has completed.",
+             "It was made of the task's input and the outputs of other steps, which are kept: fairlead task show " + task.id() +
+                 " shows them."};
+      return nullptr;
+    }
     why = {v1::ERROR_CODE_WRONG_STATE, "Step " + path + " of task " + task.id() + " has no input yet.",
            "It gets one when it begins: fairlead task show " + task.id() + " shows what it waits for."};
     return nullptr;

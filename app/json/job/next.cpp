@@ -38,6 +38,10 @@ std::string instant_text(std::int64_t unix_ms) {
 
 result<next_answer> coming_instants(const next_question& what, const core::zone_source& zones, std::int64_t now_unix_ms,
                                     std::string* at_fault) {
+  // As whoever asks has typed it.
+  const auto called = [at_fault](const std::string& field, const std::string& option) {
+    return at_fault != nullptr ? "field '" + field + "'" : option;
+  };
   const auto look_at = [at_fault](const char* field) {
     if (at_fault != nullptr) *at_fault = field;
   };
@@ -52,7 +56,7 @@ result<next_answer> coming_instants(const next_question& what, const core::zone_
   const auto* zone = zones.find(what.zone);
   if (zone == nullptr) return invalid("There is no time zone '" + what.zone + "'", as_remedy(zone_remedy(what.zone)));
   look_at("dst");
-  const auto dst = value_of_word(dst_words(), what.dst, "--dst");
+  const auto dst = value_of_word(dst_words(), what.dst, called("dst", "--dst"));
   if (!dst) return dst.failure();
   look_at("count");
   if (what.count < 1 || what.count > max_coming)
@@ -60,7 +64,7 @@ result<next_answer> coming_instants(const next_question& what, const core::zone_
   auto after = second_of(now_unix_ms);
   if (!what.after.empty()) {
     look_at("after");
-    const auto given = read_utc("--after", what.after);
+    const auto given = read_utc(called("after", "--after"), what.after);
     if (!given) return given.failure();
     after = second_of(*given);
   }
@@ -79,10 +83,11 @@ result<next_answer> coming_instants(const next_question& what, const core::zone_
   if (out.instants.empty() && !core::next_instant(expression, *zone, policy_of(*dst), std::numeric_limits<std::int64_t>::min() / 2))
     return error{v1::ERROR_CODE_NOT_FOUND,
                  "The expression '" + what.expression + "' never matches: a clock change skips its time on every day that fits",
-                 "Check the time zone, or choose another --dst"};
+                 "Check the time zone, or choose another " + called("dst", "--dst")};
   if (out.instants.size() < what.count) out.remark = "There are no more times before the year 10000";
   if (what.job.empty() && what.expression.find('?') != std::string::npos)
-    out.remark += std::string{out.remark.empty() ? "" : ". "} + "? takes its value from the name of the job: give the name with --name";
+    out.remark += std::string{out.remark.empty() ? "" : ". "} + "? takes its value from the name of the job: give the name with " +
+                  called("job", "--name");
   return out;
 }
 

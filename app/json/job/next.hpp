@@ -33,7 +33,8 @@ struct next_answer {
 };
 
 /// Errors: invalid_argument, with the position in the expression; not_found for an expression that
-/// never matches. `at_fault`: then the field of the question, as the API names it.
+/// never matches. `at_fault`: for the API; on an error the field of the question. Where it is given, sentences name fields, and
+/// options of the command line else.
 result<next_answer> coming_instants(const next_question& what, const core::zone_source& zones, std::int64_t now_unix_ms,
                                     std::string* at_fault = nullptr);
 

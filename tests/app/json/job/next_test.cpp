@@ -122,6 +122,23 @@ TEST(job_next, bad_input_is_refused_and_says_where) {
   EXPECT_EQ(coming(question("@daily", "Europe/Berlim")).failure().remedy, "Did you mean Europe/Berlin?");
 }
 
+TEST(job_next, what_is_wrong_is_named_as_the_command_line_or_the_api_names_it) {
+  auto policy = question("@daily");
+  policy.dst = "litteral";
+  struct row {
+    next_question what;
+    std::string option, field;
+  };
+  for (const auto& [what, option, field] : {row{question("@daily", "UTC", "yesterday"), "--after", "after"}, row{policy, "--dst", "dst"}}) {
+    EXPECT_NE(coming(what).failure().sentence.find(" for " + option), std::string::npos) << coming(what).failure().sentence;
+    std::string at_fault;
+    const auto over_api = coming_instants(what, time_zones::of_system(), now_ms, &at_fault);
+    ASSERT_FALSE(over_api.ok());
+    EXPECT_EQ(at_fault, field);
+    EXPECT_NE(over_api.failure().sentence.find(" for field '" + field + "'"), std::string::npos) << over_api.failure().sentence;
+  }
+}
+
 TEST(job_next, one_that_never_matches_is_named_as_such) {
   for (const auto* expression : {"0 0 30 2 *", "0 0 31 4,6,9,11 *", "0 0 31 2 *"}) {
     const auto answer = coming(question(expression));
