@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/api/openapi.hpp"
+#include "app/door/guards.hpp"
 #include "app/door/lane.hpp"
 #include "app/door/paths.hpp"
 #include "app/json/writer.hpp"
@@ -19,6 +20,15 @@ bool is_for_audit(const route& one) {
 
 /// About whoever asks and the node, and so in no namespace.
 bool is_in_namespace(std::string_view path) { return path != "/v1/me" && !is_open_to_all(path); }
+
+door::problem unacceptable(bool is_stream) {
+  return {"not_acceptable",
+          is_stream ? "The header Accept allows no stream of events." : "The header Accept allows no JSON.",
+          is_stream ? "Send Accept: text/event-stream, or no such header." : "Send Accept: application/json, or no such header.",
+          {},
+          {},
+          false};
+}
 
 /// Files that are read at once, each in a thread of its own.
 constexpr int most_reading = 8;
@@ -109,6 +119,11 @@ class server {
     }
     auto& match = std::get<door::path_match>(found);
     const auto& route = routes()[match.index];
+    const bool is_stream = route.path.ends_with("/events");
+    if (!door::accepts(what.head, is_stream ? door::media_events : door::media_json)) {
+      (*to)(door::to_answer(unacceptable(is_stream), what.id));
+      return false;
+    }
     const bool in_namespace = is_in_namespace(what.path());
     // A query may ask to wait.
     const bool at_once = route.where == runs::at_once && what.query().empty();

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/door/message.hpp"
@@ -41,6 +42,12 @@ struct guard {
 
 /// The length of the body that follows, as far as the head says: 0 of none, nullopt of a chunked one. The head has passed the guard.
 std::optional<std::size_t> announced_bytes(const request_head& head);
+
+/// What paths answer with.
+inline constexpr std::string_view media_json = "application/json";
+inline constexpr std::string_view media_events = "text/event-stream";
+/// Whether the header Accept allows an answer of that type: of what it names, the closest decides (RFC 9110, 12.5.1).
+bool accepts(const request_head& head, std::string_view type);
 
 /// Of a header Content-Type: YAML (RFC 9512).
 bool is_yaml(std::string_view content_type);
