@@ -109,10 +109,7 @@ class server {
     principal by;
     if (!is_open_to_all(what.path()) && !admit(what, to, by)) return false;
     auto found = door::find_path(table_, what.head.method, what.path());
-    if (const auto* const refused = std::get_if<door::problem>(&found)) {
-      (*to)(door::to_answer(*refused, what.id));
-      return false;
-    }
+    if (const auto* const refused = std::get_if<door::problem>(&found)) return refuse(by, what, *refused, to);
     if (auto* const done = std::get_if<door::answer>(&found)) {
       (*to)(std::move(*done));
       return false;
@@ -120,10 +117,7 @@ class server {
     auto& match = std::get<door::path_match>(found);
     const auto& route = routes()[match.index];
     const bool is_stream = route.path.ends_with("/events");
-    if (!door::accepts(what.head, is_stream ? door::media_events : door::media_json)) {
-      (*to)(door::to_answer(unacceptable(is_stream), what.id));
-      return false;
-    }
+    if (!door::accepts(what.head, is_stream ? door::media_events : door::media_json)) return refuse(by, what, unacceptable(is_stream), to);
     const bool in_namespace = is_in_namespace(what.path());
     // A query may ask to wait.
     const bool at_once = route.where == runs::at_once && what.query().empty();
@@ -155,6 +149,18 @@ class server {
       (*to)(std::move(said));
     else
       answer_noted(*in_, {std::move(noted)}, what.id, std::move(said), to);
+    return false;
+  }
+
+  /// False: as take().
+  bool refuse(const principal& by, const door::request& what, const door::problem& why, const std::shared_ptr<door::answerer>& to) const {
+    auto said = door::to_answer(why, what.id);
+    // A path that does not exist changes nothing.
+    auto noted = why.code == "not_found" ? std::nullopt : refused_entry_of(*in_, by, what, why);
+    if (noted)
+      answer_noted(*in_, {std::move(*noted)}, what.id, std::move(said), to);
+    else
+      (*to)(std::move(said));
     return false;
   }
 

@@ -33,6 +33,9 @@ struct guard {
   std::vector<std::string> hosts;
   /// Whether whoever sends the head is known. Of others no body of more than a few KiB is read. Null: everybody is known. Must return at once.
   std::function<bool(const request_head& head, const peer& from)> is_known{};
+  /// Called with each request that may change something and is refused before the service has it; its body was not read. Null: nobody wants to know.
+  /// Must return at once.
+  std::function<void(const request& what, const problem& why)> on_refused_write{};
   /// What the port counts; null: nothing.
   std::shared_ptr<figures> counts{};
 
