@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/api/openapi.hpp"
+#include "app/door/guards.hpp"
 #include "app/door/lane.hpp"
 #include "app/door/paths.hpp"
 #include "app/json/writer.hpp"
@@ -19,6 +20,15 @@ bool is_for_audit(const route& one) {
 
 /// About whoever asks and the node, and so in no namespace.
 bool is_in_namespace(std::string_view path) { return path != "/v1/me" && !is_open_to_all(path); }
+
+door::problem unacceptable(bool is_stream) {
+  return {"not_acceptable",
+          is_stream ? "The header Accept allows no stream of events." : "The header Accept allows no JSON.",
+          is_stream ? "Send Accept: text/event-stream, or no such header." : "Send Accept: application/json, or no such header.",
+          {},
+          {},
+          false};
+}
 
 /// Files that are read at once, each in a thread of its own.
 constexpr int most_reading = 8;
@@ -99,16 +109,15 @@ class server {
     principal by;
     if (!is_open_to_all(what.path()) && !admit(what, to, by)) return false;
     auto found = door::find_path(table_, what.head.method, what.path());
-    if (const auto* const refused = std::get_if<door::problem>(&found)) {
-      (*to)(door::to_answer(*refused, what.id));
-      return false;
-    }
+    if (const auto* const refused = std::get_if<door::problem>(&found)) return refuse(by, what, *refused, to);
     if (auto* const done = std::get_if<door::answer>(&found)) {
       (*to)(std::move(*done));
       return false;
     }
     auto& match = std::get<door::path_match>(found);
     const auto& route = routes()[match.index];
+    const bool is_stream = route.path.ends_with("/events");
+    if (!door::accepts(what.head, is_stream ? door::media_events : door::media_json)) return refuse(by, what, unacceptable(is_stream), to);
     const bool in_namespace = is_in_namespace(what.path());
     // A query may ask to wait.
     const bool at_once = route.where == runs::at_once && what.query().empty();
@@ -140,6 +149,18 @@ class server {
       (*to)(std::move(said));
     else
       answer_noted(*in_, {std::move(noted)}, what.id, std::move(said), to);
+    return false;
+  }
+
+  /// False: as take().
+  bool refuse(const principal& by, const door::request& what, const door::problem& why, const std::shared_ptr<door::answerer>& to) const {
+    auto said = door::to_answer(why, what.id);
+    // A path that does not exist changes nothing.
+    auto noted = why.code == "not_found" ? std::nullopt : refused_entry_of(*in_, by, what, why);
+    if (noted)
+      answer_noted(*in_, {std::move(*noted)}, what.id, std::move(said), to);
+    else
+      (*to)(std::move(said));
     return false;
   }
 

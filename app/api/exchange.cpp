@@ -86,6 +86,21 @@ void answer_noted(const surroundings& in, const std::vector<audit_entry>& what, 
   });
 }
 
+std::optional<audit_entry> refused_entry_of(const surroundings& in, const principal& by, const door::request& what,
+                                            const door::problem& why) {
+  if (door::is_safe(what.head.method)) return std::nullopt;
+  const auto sender = !by.kind.empty() ? by.kind + " " + by.name
+                      : what.from.uid  ? "uid " + std::to_string(*what.from.uid)
+                                       : what.from.address;
+  // Counted for itself: it takes nothing from what a client that makes no such mistake may be refused.
+  if (in.access->is_noise("malformed of " + sender, in.time->now())) return std::nullopt;
+  auto out = audit_entry_of(in, by, what);
+  const auto* const kind = door::find_problem_kind(why.code);
+  out.status = kind == nullptr ? 0 : kind->status;
+  out.code = why.code;
+  return out;
+}
+
 exchange::exchange(std::shared_ptr<const surroundings> in, principal by, door::request what, std::vector<std::string> parts,
                    std::shared_ptr<door::answerer> to)
     : in_(std::move(in)), by_(std::move(by)), what_(std::move(what)), parts_(std::move(parts)), to_(std::move(to)) {}

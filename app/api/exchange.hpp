@@ -45,6 +45,10 @@ audit_entry audit_entry_of(const surroundings& in, const principal& by, const do
 /// Answers once the entries, at least one, are on the disk. If one cannot be written, and something was done, the answer says so instead.
 void answer_noted(const surroundings& in, const std::vector<audit_entry>& what, const std::string& request_id, door::answer said,
                   const std::shared_ptr<door::answerer>& to);
+/// Of a change that is refused before anything looks at what it asks for. nullopt: it is not worth an entry, as it changes nothing, or whoever
+/// sent it was refused so often in this minute that entries would fill the disk.
+std::optional<audit_entry> refused_entry_of(const surroundings& in, const principal& by, const door::request& what,
+                                            const door::problem& why);
 
 /// How long the node may take for one question, beyond what the question itself waits.
 inline constexpr duration answer_limit = std::chrono::seconds{15};

@@ -48,6 +48,11 @@ door::guard guard_of(const api_config& config, const std::shared_ptr<gate>& acce
   return out;
 }
 
+/// Of a write that the door refused. Its answer does not wait: nothing was done, and nobody knows yet who sent it.
+void note_refused(const surroundings& in, const door::request& what, const door::problem& why) {
+  if (const auto entry = refused_entry_of(in, {}, what, why)) in.audit->note(*entry, [](const status&) {});
+}
+
 }  // namespace
 
 std::function<api_figures()> port::figures() const {
@@ -106,7 +111,9 @@ result<std::unique_ptr<port>> port::serve(const node_config& config, surrounding
   auto guards = guard_of(wanted, in.access, in.time);
   guards.counts = out->counts_;
   const auto version = in.version;
-  const auto to = make_service(std::make_shared<const surroundings>(std::move(in)));
+  const auto all = std::make_shared<const surroundings>(std::move(in));
+  if (all->audit) guards.on_refused_write = [all](const door::request& what, const door::problem& why) { note_refused(*all, what, why); };
+  const auto to = make_service(all);
   if (wanted.listen) {
     if (const auto opened = out->open_tls(wanted); !opened.ok()) return opened.failure();
     auto started = out->listen(listen_on(*wanted.listen), to_text(*wanted.listen), guards, to, version, out->certificate_, out->clients_);

@@ -28,12 +28,6 @@ std::string_view take(std::string_view& text, char mark) {
   return out;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 bool is_code(std::string_view text) {
   return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
@@ -146,13 +140,13 @@ result<script> parse_script(std::string_view text) {
     const auto begin = std::min(text.find_first_not_of(' ', at), text.size());
     const auto from = text.substr(begin);
     if (from.substr(0, giving.size()) == giving) {
-      auto action = parse_return(trimmed(from.substr(giving.size())));
+      auto action = parse_return(core::trimmed(from.substr(giving.size())));
       if (!action) return at_character(begin, action.failure());
       out.push_back(std::move(*action));
       return out;
     }
     const auto comma = text.find(',', at);
-    auto action = parse_action(trimmed(text.substr(at, comma == std::string_view::npos ? comma : comma - at)));
+    auto action = parse_action(core::trimmed(text.substr(at, comma == std::string_view::npos ? comma : comma - at)));
     if (!action) return at_character(begin, action.failure());
     out.push_back(std::move(*action));
     if (out.size() > most_actions)

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <string_view>
+#include <vector>
 
 #include "actors/agents/text_template.hpp"
+#include "actors/core/text/text.hpp"
 #include "app/config/config.hpp"
 
 namespace fairlead::app::door {
@@ -12,15 +15,11 @@ namespace fairlead::app::door {
 namespace {
 
 using agents::lower_case;
+using core::trimmed;
 
 /// No other path takes protobuf messages.
 constexpr std::string_view paths_of_protobuf = "/v1/requests/";
 constexpr const char* write_json = "Send JSON with Content-Type: application/json, or YAML with application/yaml where a path takes it.";
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos ? std::string_view{} : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 problem unsound(const std::string& sentence) {
   return {"bad_request", sentence, "Use an HTTP client that follows RFC 9112.", {}, {}, true};
@@ -41,22 +40,45 @@ bool is_folded(const std::string& name) {
                      [&](std::string_view one) { return name.size() > one.size() && name.starts_with(one); });
 }
 
-/// Every element of a list like `a;q=1, b` without what follows `;`.
-template <class Is>
-bool any_in_list(std::string_view list, const Is& is) {
-  while (!list.empty()) {
-    const auto one = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(list.size(), one.size() + 1));
-    if (is(lower_case(trimmed(one.substr(0, one.find(';')))))) return true;
+/// The elements of a list, as they stand between `separator`, without blanks.
+std::vector<std::string_view> elements_of(std::string_view list, char separator) {
+  std::vector<std::string_view> out;
+  for (;;) {
+    const auto end = list.find(separator);
+    out.push_back(trimmed(list.substr(0, end)));
+    if (end == std::string_view::npos) return out;
+    list.remove_prefix(end + 1);
   }
-  return false;
+}
+
+/// Several lines are one list (RFC 9110, 5.3).
+std::string list_of(const request_head& head, std::string_view name) {
+  std::string out;
+  for (const auto& [one, value] : head.fields)
+    if (is_header(one, name)) out += (out.empty() ? "" : ",") + value;
+  return out;
 }
 
 /// Without parameters, in lower case.
 std::string media_of(std::string_view content_type) { return lower_case(trimmed(content_type.substr(0, content_type.find(';')))); }
 
-bool is_json(const std::string& type) {
-  return type == "application/json" || (type.starts_with("application/") && type.ends_with("+json"));
+/// `q` of `text/html; q=0.5`, in lower case and without quotes.
+std::optional<std::string> media_parameter(std::string_view type, std::string_view name) {
+  const auto parts = elements_of(type, ';');
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const auto mark = parts[i].find('=');
+    if (mark == std::string_view::npos || lower_case(trimmed(parts[i].substr(0, mark))) != name) continue;
+    auto value = trimmed(parts[i].substr(mark + 1));
+    if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
+    return lower_case(value);
+  }
+  return std::nullopt;
+}
+
+/// `0`, `0.0` and the like: what the list names is not wanted.
+bool is_unwanted(std::string_view range) {
+  const auto quality = media_parameter(range, "q");
+  return quality && quality->starts_with('0') && quality->find_first_not_of("0.") == std::string::npos;
 }
 
 /// RFC 9112, 3.2. The library finds the version behind the last space, so a target may have others.
@@ -113,24 +135,32 @@ std::optional<problem> refuse_origin(const request_head& head) {
 }
 
 std::optional<problem> refuse_media(const request_head& head) {
-  // Several lines are one list (RFC 9110, 5.3).
-  std::string accept;
-  for (const auto& [name, value] : head.fields)
-    if (is_header(name, "Accept")) accept += value + ",";
-  if (accept.find_first_not_of(" \t,") != std::string::npos) {
-    const auto good = [](const std::string& type) {
-      return type == "*/*" || type == "application/*" || type == "text/event-stream" || is_json(type);
-    };
-    if (!any_in_list(accept, good))
-      return problem{
-          "not_acceptable", "The header Accept allows no JSON.", "Send Accept: application/json, or no such header.", {}, {}, false};
-  }
+  // Whoever knows the path knows which of them it answers with.
+  if (!accepts(head, media_json) && !accepts(head, media_events))
+    return problem{
+        "not_acceptable", "The header Accept allows no JSON.", "Send Accept: application/json, or no such header.", {}, {}, false};
   if (announced_bytes(head) == std::size_t{0}) return std::nullopt;
+  const auto encodings = list_of(head, "Content-Encoding");
+  for (const auto one : elements_of(encodings, ','))
+    if (!one.empty() && lower_case(one) != "identity")
+      return problem{"unsupported_media_type",
+                     "The body has the Content-Encoding " + std::string{one} + ".",
+                     "Send it as it is, without the header Content-Encoding.",
+                     {},
+                     {},
+                     false};
   const auto type = find_header(head, "Content-Type");
   if (!type) return problem{"unsupported_media_type", "The body has no Content-Type.", write_json, {}, {}, false};
   const auto is_message = is_protobuf(*type) && path_of(head).starts_with(paths_of_protobuf);
-  if (!is_json(media_of(*type)) && !is_yaml(*type) && !is_message)
+  if (media_of(*type) != media_json && !is_yaml(*type) && !is_message)
     return problem{"unsupported_media_type", "The body has the Content-Type " + std::string{*type} + ".", write_json, {}, {}, false};
+  if (!is_message && media_parameter(*type, "charset").value_or("utf-8") != "utf-8")
+    return problem{"unsupported_media_type",
+                   "The body has the Content-Type " + std::string{*type} + ".",
+                   "Send it in UTF-8, with charset=utf-8 or without a charset.",
+                   {},
+                   {},
+                   false};
   return std::nullopt;
 }
 
@@ -160,6 +190,25 @@ std::optional<problem> guard::refuse(const request_head& head) const {
   if (announced_bytes(head).value_or(0) > most_body_bytes)
     return problem{"too_large", "The body has more than 4 MiB.", "Send it in parts.", {}, {}, true};
   return std::nullopt;
+}
+
+bool accepts(const request_head& head, std::string_view type) {
+  enum { none, all, kind, itself } closest = none;
+  bool out = true;
+  const auto ranges = list_of(head, "Accept");
+  for (const auto one : elements_of(ranges, ',')) {
+    if (one.empty()) continue;
+    if (closest == none) out = false;
+    const auto range = media_of(one);
+    // Whoever reads problems reads JSON.
+    const bool is_itself = range == type || (type == media_json && range == "application/problem+json");
+    const bool is_kind = range.size() > 2 && range.ends_with("/*") && type.starts_with(range.substr(0, range.size() - 1));
+    const auto found = is_itself ? itself : is_kind ? kind : range == "*/*" ? all : none;
+    if (found == none || found < closest) continue;
+    out = (found == closest && out) || !is_unwanted(one);
+    closest = found;
+  }
+  return out;
 }
 
 bool is_yaml(std::string_view content_type) { return media_of(content_type) == "application/yaml"; }

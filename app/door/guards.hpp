@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/door/message.hpp"
@@ -32,6 +33,9 @@ struct guard {
   std::vector<std::string> hosts;
   /// Whether whoever sends the head is known. Of others no body of more than a few KiB is read. Null: everybody is known. Must return at once.
   std::function<bool(const request_head& head, const peer& from)> is_known{};
+  /// Called with each request that may change something and is refused before the service has it; its body was not read. Null: nobody wants to know.
+  /// Must return at once.
+  std::function<void(const request& what, const problem& why)> on_refused_write{};
   /// What the port counts; null: nothing.
   std::shared_ptr<figures> counts{};
 
@@ -41,6 +45,12 @@ struct guard {
 
 /// The length of the body that follows, as far as the head says: 0 of none, nullopt of a chunked one. The head has passed the guard.
 std::optional<std::size_t> announced_bytes(const request_head& head);
+
+/// What paths answer with.
+inline constexpr std::string_view media_json = "application/json";
+inline constexpr std::string_view media_events = "text/event-stream";
+/// Whether the header Accept allows an answer of that type: of what it names, the closest decides (RFC 9110, 12.5.1).
+bool accepts(const request_head& head, std::string_view type);
 
 /// Of a header Content-Type: YAML (RFC 9512).
 bool is_yaml(std::string_view content_type);

@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "actors/core/text/text.hpp"
+
 namespace fairlead::app::door {
 
 namespace {
@@ -25,9 +27,7 @@ asked_part part_of(const request_head& asked, std::size_t bytes) {
   if (!header || count_headers(asked, "Range") > 1 || count_headers(asked, "If-Range") > 0) return whole_body{};
   // The name of a unit is compared as names of headers are.
   if (!is_header(header->substr(0, unit.size()), unit)) return whole_body{};
-  auto range = header->substr(unit.size());
-  range.remove_prefix(std::min(range.find_first_not_of(" \t"), range.size()));
-  range = range.substr(0, range.find_last_not_of(" \t") + 1);
+  const auto range = core::trimmed(header->substr(unit.size()));
   const auto dash = range.find('-');
   if (dash == std::string_view::npos) return whole_body{};
   const auto from = position_in(range.substr(0, dash)), to = position_in(range.substr(dash + 1));

@@ -103,15 +103,15 @@ MHD_Result request_life::take_head(const char* method, const char* version) {
   what_.head.fields = headers_of(at_);
   const auto given = find_header(what_.head, "X-Request-Id");
   what_.id = given && is_request_id(*given) ? std::string{*given} : all_.make_id();
-  if (const auto bad = guards.refuse(what_.head)) return refuse(*bad);
+  if (const auto bad = guards.refuse(what_.head)) return refuse_head(*bad);
   if (guards.is_known && announced_bytes(what_.head).value_or(most_body_bytes) > most_unknown_body_bytes &&
       !guards.is_known(what_.head, what_.from))
-    return refuse({"unauthenticated",
-                   "Nobody knows here who sends the request.",
-                   "Send a token in the header Authorization, or show a client certificate.",
-                   {},
-                   {},
-                   true});
+    return refuse_head({"unauthenticated",
+                        "Nobody knows here who sends the request.",
+                        "Send a token in the header Authorization, or show a client certificate.",
+                        {},
+                        {},
+                        true});
   if (!all_.has_room_for(announced_bytes(what_.head).value_or(0)) || all_.mail->requests() >= all_.limits.requests)
     return refuse(too_many());
   enter(stage::body);
@@ -184,6 +184,11 @@ void request_life::finish(const problem& why) {
   // A stream whose client takes what is pending goes on by itself.
   wake();
   if (streams_ && gone_) on_->send_away();
+}
+
+MHD_Result request_life::refuse_head(const problem& why) {
+  if (all_.guards.on_refused_write && !is_safe(what_.head.method)) all_.guards.on_refused_write(what_, why);
+  return refuse(why);
 }
 
 /// With an answer before the body the library reads none, and closes.

@@ -79,6 +79,7 @@ class request_life {
   MHD_Result take_body(std::string_view data);
   MHD_Result hand_on();
   MHD_Result look_at_soon();
+  MHD_Result refuse_head(const problem& why);
   MHD_Result refuse(const problem& why);
   MHD_Result send();
   void drop_body();

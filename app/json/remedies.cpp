@@ -99,6 +99,7 @@ class remedy_list {
     }
     if (step.state() != v1::STEP_STATE_PENDING) add("retry", name, "gives the step a new round of attempts");
     add("retry", name + " --input JSON", "retries the step with another input");
+    if (step.state() == v1::STEP_STATE_FAILED) completed(name, "");
     add("skip", name + " --reason TEXT", "goes on without the step: its output is null");
   }
 

@@ -87,6 +87,7 @@ def audit_of_all(box):
     table = fairlead("audit", "shard-b", "--verb", "drain", "--limit", "2", node=both.nodes[0].address)
     expect(table.returncode == 0 and table.stdout.count("shard-b") == 3 and "--cursor shard-b=" in table.stdout, table.stdout)
 
+    refused_at_the_door(both)
     over_the_port(both)
     figures(both)
 
@@ -102,6 +103,25 @@ def audit_of_all(box):
     expect(both.audit(0, "verb=drain&who=ana")["items"] == told["entries"], "its entries are there again")
     for node in both.nodes:
         expect(node.end()[0] == 0, node.last_words())
+
+
+def refused_at_the_door(both):
+    """A change that is refused before anybody asks who sends it is noted with where it came from; one that is refused later, with who sent it."""
+    path = "/v1/alerts:ack"
+
+    def sent(method, token=None, **headers):
+        return ask(lambda: http.client.HTTPConnection("127.0.0.1", both.apis[0], timeout=20), method, path, token, {}, headers)[0]
+
+    def noted():
+        return sorted((one["method"], one["status"], one["code"], one["who"], one["from"]) for one in both.audit(1, f"path={path}")["items"])
+
+    expect(sent("POST", Origin="https://evil.example") == 403, "a page of another site")
+    expect(sent("POST", **{"Content-Type": "text/plain"}) == 415, "no JSON")
+    expect(sent("POST", Host="evil.example") == 421, "another host")
+    expect(sent("PATCH", both.token) == 405, "a method that the path does not have")
+    wanted = [("PATCH", 405, "method_not_allowed", "ana", "127.0.0.1"), ("POST", 403, "cross_origin", None, "127.0.0.1"),
+              ("POST", 415, "unsupported_media_type", None, "127.0.0.1"), ("POST", 421, "misdirected", None, "127.0.0.1")]
+    wait_until(lambda: noted() == wanted, 10, "what was refused at the door is noted")
 
 
 def over_the_port(both):

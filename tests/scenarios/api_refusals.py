@@ -87,6 +87,16 @@ def at_the_door(to, node):
             if wanted:
                 found = ask_once(to.port, method, where, headers, body)
                 expect(found == wanted, f"{method} {where[:100]} was answered with {found} and not with {wanted}")
+        if path.endswith("/events"):
+            for accept in ("application/json", "text/event-stream;q=0, */*"):
+                found = ask_once(to.port, method, at, {"Accept": accept})
+                expect(found == (406, "not_acceptable"), f"{method} {at} with Accept: {accept} was answered with {found}")
+    for headers in ({"Content-Encoding": "gzip"}, {"Content-Type": "application/json; charset=latin1"}, {"Content-Type": "application/vnd.x+json"}):
+        found = ask_once(to.port, "POST", "/v1/tasks", {**JSON, "Content-Length": "2", **headers}, b"{}")
+        expect(found == (415, "unsupported_media_type"), f"a body with {headers} was answered with {found}")
+    for accept in ("application/json;q=0", "application/json;q=0, */*", "text/event-stream"):
+        found = ask_once(to.port, "GET", "/v1/status", {"Accept": accept})
+        expect(found == (406, "not_acceptable"), f"Accept: {accept} was answered with {found}")
     for path in openapi.check().document.parts["paths"]:
         found, _ = to.expect(204, "OPTIONS", filled(path))
         allowed = {method for at, method in openapi.check().document.operations if at == path}

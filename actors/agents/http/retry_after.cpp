@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "actors/core/text/text.hpp"
+
 namespace fairlead::agents {
 
 namespace {
@@ -13,12 +15,6 @@ namespace {
 constexpr std::int64_t second = 1'000;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 /// Names of days and months are English, whatever language this process speaks.
 locale_t english() {
@@ -40,7 +36,7 @@ std::optional<tm> read_date(const std::string& text, const char* format) {
 }  // namespace
 
 std::int64_t retry_after_ms(std::string_view value, std::int64_t now_unix_ms) {
-  value = trimmed(value);
+  value = core::trimmed(value);
   if (value.empty()) return 0;
   if (std::all_of(value.begin(), value.end(), is_digit)) {
     std::int64_t seconds = 0;
@@ -52,7 +48,7 @@ std::int64_t retry_after_ms(std::string_view value, std::int64_t now_unix_ms) {
 }
 
 std::optional<std::int64_t> http_date_unix_ms(std::string_view value, std::int64_t now_unix_ms) {
-  const std::string text{trimmed(value)};
+  const std::string text{core::trimmed(value)};
   auto date = read_date(text, "%a, %d %b %Y %H:%M:%S GMT");
   if (!date) date = read_date(text, "%a %b %e %H:%M:%S %Y");
   if (date) return std::int64_t{timegm(&*date)} * second;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/core/task/machine.hpp"
+#include "actors/core/text/json.hpp"
 #include "messages/holds.hpp"
 
 namespace fairlead::core {

@@ -62,6 +62,11 @@ std::string clean_end(std::string_view text, std::size_t limit) {
   return out.erase(0, surplus);
 }
 
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  return first == std::string_view::npos ? std::string_view{} : text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
 std::string bytes_text(std::uint64_t bytes) {
   static constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
   auto value = static_cast<double>(bytes);

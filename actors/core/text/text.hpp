@@ -17,6 +17,9 @@ std::string clean_end(std::string_view text, std::size_t limit);
 /// `settle_completed` of OPERATOR_VERB_SETTLE_COMPLETED, the name of an enum's value.
 std::string verb_word(std::string_view name);
 
+/// Without spaces and tabs at both ends.
+std::string_view trimmed(std::string_view text);
+
 /// How much of what an attempt prints is kept.
 inline constexpr std::size_t kept_log_bytes = std::size_t{64} << 10;
 

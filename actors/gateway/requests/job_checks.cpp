@@ -6,6 +6,7 @@
 #include "actors/core/request_limits.hpp"
 #include "actors/core/reserved.hpp"
 #include "actors/gateway/requests/checks.hpp"
+#include "messages/job_verbs.hpp"
 #include "store/keys.hpp"
 
 namespace fairlead {
@@ -44,7 +45,7 @@ std::optional<error> check_action(const v1::JobAction& what) {
     return invalid("the reason has more than " + std::to_string(reason_limit) + " bytes", "shorten it");
   if (what.input().size() > max_input_bytes)
     return invalid("the input has " + std::to_string(what.input().size()) + " bytes, but an input may have at most 256 KiB", "shorten it");
-  const auto fills = what.verb() == v1::JOB_VERB_BACKFILL || what.verb() == v1::JOB_VERB_BACKFILL_DRY_RUN;
+  const auto fills = is_backfill(what.verb());
   if (fills && (what.from_unix_ms() <= 0 || what.to_unix_ms() < what.from_unix_ms()))
     return invalid("the time range ends before it begins", "give a --to that is not earlier than --from");
   return std::nullopt;
@@ -85,8 +86,7 @@ std::optional<error> check_request(const v1::JobHistoryRequest& what) {
 std::optional<error> check_request(const v1::JobOperateRequest& what) {
   if (auto why = check_action(what.action())) return why;
   if (what.names().empty()) {
-    const auto verb = what.action().verb();
-    if (verb != v1::JOB_VERB_REWIND && verb != v1::JOB_VERB_REWIND_DRY_RUN) return invalid("the request has no job", "give at least one");
+    if (!is_rewind(what.action().verb())) return invalid("the request has no job", "give at least one");
     if (what.after().size() > max_after_bytes) return invalid("the cursor of the request is not valid", "use `after` of the reply before");
     return std::nullopt;
   }

@@ -7,6 +7,7 @@
 #include "actors/core/request_limits.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/scheduler/jobs/launches.hpp"
+#include "messages/job_verbs.hpp"
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
 
@@ -162,7 +163,7 @@ v1::JobOperateReply launches::operate(const v1::JobOperateRequest& what) {
         invalid("the input has " + std::to_string(action.input().size()) + " bytes, the limit is " + std::to_string(input_bytes_),
                 "put large data elsewhere and pass a reference to it")
             .to_proto();
-  } else if (what.names().empty() && (action.verb() == v1::JOB_VERB_REWIND || action.verb() == v1::JOB_VERB_REWIND_DRY_RUN)) {
+  } else if (what.names().empty() && is_rewind(action.verb())) {
     rewind_all(what.after(), action, reply);
   } else {
     const auto skips = action.verb() == v1::JOB_VERB_SKIP;

@@ -14,6 +14,7 @@
 #include "app/files/job_words.hpp"
 #include "app/json/job/operations.hpp"
 #include "app/json/words.hpp"
+#include "messages/job_verbs.hpp"
 
 namespace fairlead::app {
 
@@ -161,7 +162,7 @@ result<v1::JobAction> job_action(const job_operate_options& options) {
 }
 
 std::string operated_text(const v1::JobAction& action, const std::vector<v1::JobOperateResult>& results) {
-  if (results.empty() && (action.verb() == v1::JOB_VERB_REWIND || action.verb() == v1::JOB_VERB_REWIND_DRY_RUN))
+  if (results.empty() && is_rewind(action.verb()))
     return "No job is ahead of the clock: nothing to do.\n";
   std::string out;
   for (const auto& one : results) {

@@ -155,6 +155,48 @@ TEST_F(guard_test, speaks_json_alone) {
   EXPECT_EQ(refused(), "unsupported_media_type");
 }
 
+TEST_F(guard_test, what_accept_gives_no_weight_is_not_acceptable) {
+  for (const auto* const none : {"application/json;q=0", "application/json; Q=0.000", "*/*;q=0", "application/*;q=0.0", "image/*"})
+    EXPECT_EQ(refused_with("Accept", none), "not_acceptable") << none;
+  for (const auto* const some : {"application/json;q=0.001", "application/json;q=0, text/*", ",", "*/*;q=0, application/json"})
+    EXPECT_EQ(refused_with("Accept", some), "") << some;
+}
+
+TEST_F(guard_test, of_what_accept_names_the_closest_decides) {
+  const auto taken = [this](const std::string& accept, std::string_view type) {
+    head.fields.emplace_back("Accept", accept);
+    const auto out = accepts(head, type);
+    head.fields.pop_back();
+    return out;
+  };
+  EXPECT_TRUE(accepts(head, media_events)) << "there is no such header";
+  for (const auto* const one : {"*/*", "text/*", "text/event-stream", "application/json, text/*;q=0.1", ""})
+    EXPECT_TRUE(taken(one, media_events)) << one;
+  for (const auto* const one : {"application/json", "application/*", "text/html", "*/*, text/event-stream;q=0", "text/*;q=0, */*"})
+    EXPECT_FALSE(taken(one, media_events)) << one;
+  for (const auto* const one : {"text/*", "text/event-stream", "application/vnd.x+json", "application/json;q=0, */*"})
+    EXPECT_FALSE(taken(one, media_json)) << one;
+  EXPECT_TRUE(taken("application/problem+json", media_json));
+}
+
+TEST_F(guard_test, a_body_is_json_in_utf_8_and_not_compressed) {
+  post();
+  for (const auto* const type : {"application/json;charset=UTF-8", "application/json; charset=\"utf-8\"", "application/yaml"}) {
+    head.fields[1].second = type;
+    EXPECT_EQ(refused(), "") << type;
+  }
+  for (const auto* const type : {"application/json; charset=latin1", "application/yaml;charset=utf-16", "application/vnd.x+json"}) {
+    head.fields[1].second = type;
+    EXPECT_EQ(refused(), "unsupported_media_type") << type;
+  }
+  head.fields[1].second = "application/json";
+  EXPECT_EQ(refused_with("Content-Encoding", "Identity"), "");
+  for (const auto* const encoding : {"gzip", "identity, br", "x"})
+    EXPECT_EQ(refused_with("content-encoding", encoding), "unsupported_media_type") << encoding;
+  head.fields.back().second = "0";
+  EXPECT_EQ(refused_with("Content-Encoding", "gzip"), "") << "there is no body";
+}
+
 TEST_F(guard_test, large_requests_are_refused_before_their_body_comes) {
   head.target = "/" + std::string(most_target_bytes, 'a');
   EXPECT_EQ(refused(), "target_too_long");

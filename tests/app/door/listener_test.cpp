@@ -32,8 +32,8 @@ class client_socket {
     if (fd_ >= 0) ::close(fd_);
     fd_ = -1;
   }
-  void ask(const std::string& target, const std::string& more = {}) {
-    const auto text = "GET " + target + " HTTP/1.1\r\nHost: localhost\r\n" + more + "\r\n";
+  void ask(const std::string& target, const std::string& more = {}, const std::string& method = "GET") {
+    const auto text = method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n" + more + "\r\n";
     EXPECT_EQ(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
   }
   /// All that has come, up to `end` or the end of the connection.
@@ -91,6 +91,39 @@ class listener_test : public ::testing::Test {
   std::deque<std::pair<request, std::shared_ptr<answerer>>> asked_;
   std::unique_ptr<listener> port_;
 };
+
+TEST(listener_of_writes, says_which_of_them_were_refused_before_the_service_had_them) {
+  std::vector<std::string> refused;  // the answer comes after it
+  std::mutex guard;
+  door::guard guards;
+  guards.on_refused_write = [&](const request& what, const problem& why) {
+    const std::lock_guard lock{guard};
+    refused.push_back(what.head.method + " " + what.head.target + " " + what.from.address + " " + what.id + " " + why.code);
+  };
+  const auto made = listener::start(
+      std::move(listen_on({"127.0.0.1", 0}).value()), guards,
+      [](const request& what, const std::shared_ptr<answerer>& to) {
+        (*to)(to_answer({"method_not_allowed", "It does not have it.", "", {}, {}, false}, what.id));
+        return false;
+      },
+      [] { return "made"; }, "1.2.3");
+  ASSERT_TRUE(made.ok());
+  const auto answered = [&](const std::string& method, const std::string& more) {
+    client_socket from{(*made)->port()};
+    from.ask("/v1/tasks", more + "Connection: close\r\n", method);
+    return from.read_all().substr(0, std::string_view{"HTTP/1.1 403"}.size());
+  };
+  const std::string other_site = "Origin: https://evil.example\r\n", body = "Content-Length: 2\r\n";
+  EXPECT_EQ(answered("POST", other_site), "HTTP/1.1 403");
+  EXPECT_EQ(answered("PUT", "Content-Type: text/plain\r\n" + body), "HTTP/1.1 415");
+  EXPECT_EQ(answered("DELETE", "Accept: text/html\r\n"), "HTTP/1.1 406");
+  EXPECT_EQ(answered("GET", "Accept: text/html\r\n"), "HTTP/1.1 406") << "it only looks";
+  EXPECT_EQ(answered("POST", {}), "HTTP/1.1 405") << "the service itself refused it";
+  const std::lock_guard lock{guard};
+  EXPECT_EQ(refused,
+            (std::vector<std::string>{"POST /v1/tasks 127.0.0.1 made cross_origin", "PUT /v1/tasks 127.0.0.1 made unsupported_media_type",
+                                      "DELETE /v1/tasks 127.0.0.1 made not_acceptable"}));
+}
 
 TEST_F(listener_test, answers_later_and_from_another_thread) {
   client_socket from{port_->port()};

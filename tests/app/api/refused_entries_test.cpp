@@ -1,0 +1,65 @@
+// What the audit has of changes that are refused before anything looks at what they ask for.
+
+#include <gtest/gtest.h>
+
+#include "app/api/exchange.hpp"
+
+namespace fairlead::app::api {
+namespace {
+
+class refusals_clock final : public clock {
+ public:
+  moment now() const override { return from_unix_ms(at_ms); }
+  std::int64_t at_ms = 1'764'000'000'000;
+};
+
+class refused_entries : public ::testing::Test {
+ protected:
+  refused_entries() {
+    auto made = gate::open(
+        {}, [](const std::string&) {}, time_);
+    EXPECT_TRUE(made.ok());
+    in_.access = std::move(*made);
+    in_.time = &time_;
+  }
+  std::optional<audit_entry> entry(const std::string& method, const std::string& address, const principal& by = {}) const {
+    const door::request what{{method, "HTTP/1.1", "/v1/tasks/order-1/actions?a=b", {}}, {}, "mine", {address, {}}};
+    return refused_entry_of(in_, by, what, {"cross_origin", "A page of another site sent this request.", "", {}, {}, false});
+  }
+
+  refusals_clock time_;
+  surroundings in_;
+};
+
+TEST_F(refused_entries, say_where_it_came_from_and_why_it_was_refused) {
+  const auto one = entry("POST", "10.0.0.7");
+  ASSERT_TRUE(one.has_value());
+  EXPECT_EQ(audit_json(*one),
+            R"({"at":"2025-11-24T16:00:00.000Z","kind":null,"who":null,"token":null,"from":"10.0.0.7","request_id":"mine",)"
+            R"("method":"POST","path":"/v1/tasks/order-1/actions","object":"order-1","verb":null,"reason":null,"state_after":null,)"
+            R"("status":403,"code":"cross_origin"})");
+}
+
+TEST_F(refused_entries, have_the_name_of_whoever_is_known) {
+  principal ann;
+  ann.kind = "token";
+  ann.name = "ann";
+  const auto one = entry("DELETE", "10.0.0.7", ann);
+  ASSERT_TRUE(one.has_value());
+  EXPECT_EQ(one->kind + " " + one->who, "token ann");
+}
+
+TEST_F(refused_entries, are_not_made_of_what_only_looks) {
+  for (const auto* const method : {"GET", "HEAD", "OPTIONS"}) EXPECT_FALSE(entry(method, "10.0.0.7").has_value()) << method;
+}
+
+TEST_F(refused_entries, are_a_hundred_a_minute_of_one_address) {
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(entry("PUT", "10.0.0.7").has_value()) << i;
+  EXPECT_FALSE(entry("PUT", "10.0.0.7").has_value());
+  EXPECT_TRUE(entry("PUT", "10.0.0.8").has_value()) << "another one";
+  time_.at_ms += 60'000;
+  EXPECT_TRUE(entry("PUT", "10.0.0.7").has_value()) << "in the next minute";
+}
+
+}  // namespace
+}  // namespace fairlead::app::api
