@@ -1,8 +1,6 @@
 #include "app/door/listener.hpp"
 
 #include <microhttpd.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -159,7 +157,6 @@ struct listener::loop {
       const auto* info = MHD_get_connection_info(at, MHD_CONNECTION_INFO_CONNECTION_FD);
       auto& made = mine.connections.emplace_back();
       if (info != nullptr) made.fd = info->connect_fd;
-      send_at_once(made.fd);
       made.from = peer_of(made.fd);
       made.tls = mine.tls.get();
       made.clients = mine.clients.get();
@@ -170,13 +167,6 @@ struct listener::loop {
       mine.places.went((*it)->from.address);
       mine.connections.erase(*it);
     }
-  }
-
-  /// The library turns this on with the first answer. Without it, the later parts of a TLS handshake wait for the client to acknowledge the
-  /// first, which it delays for 40 ms.
-  static void send_at_once(int fd) {
-    const int on = 1;
-    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
 
   /// Targets are decoded by whoever knows their parts.

@@ -133,7 +133,10 @@ def run():
         at = door(ports[1], folder / "ca" / "ca.pem", "")
 
         def connect(port, number):
-            return socket.create_connection(("127.0.0.1", port), timeout=30, source_address=source(number))
+            out = socket.create_connection(("127.0.0.1", port), timeout=30, source_address=source(number))
+            # As clients of HTTP do: the request goes right behind the end of the handshake, which the node need not acknowledge at once.
+            out.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return out
 
         rng = random.Random(options.seed)
         for kind, here, port, count, dial in (
