@@ -22,7 +22,8 @@ constexpr int most_remembered_actions = 32;
 void task_machine::on(const operated& e) {
   const auto& token = e.action.token();
   if (token.size() > max_action_key_bytes)
-    return refuse("the key of the action has more than " + std::to_string(max_action_key_bytes) + " bytes", "use a shorter key", v1::ERROR_CODE_INVALID_ARGUMENT);
+    return refuse("the key of the action has more than " + std::to_string(max_action_key_bytes) + " bytes", "use a shorter key",
+                  v1::ERROR_CODE_INVALID_ARGUMENT);
   if (clean_text(token, token.size()) != token)
     return refuse("the key of the action is not UTF-8", "use a key of letters and digits", v1::ERROR_CODE_INVALID_ARGUMENT);
   if (!token.empty())

@@ -162,8 +162,7 @@ result<v1::JobAction> job_action(const job_operate_options& options) {
 }
 
 std::string operated_text(const v1::JobAction& action, const std::vector<v1::JobOperateResult>& results) {
-  if (results.empty() && is_rewind(action.verb()))
-    return "No job is ahead of the clock: nothing to do.\n";
+  if (results.empty() && is_rewind(action.verb())) return "No job is ahead of the clock: nothing to do.\n";
   std::string out;
   for (const auto& one : results) {
     if (one.error().code() != v1::ERROR_CODE_OK) continue;

@@ -28,10 +28,9 @@ bool any_has(const commands& found, const std::string& words) {
 }
 
 TEST(task_remedies, a_step_that_failed_for_good_may_be_retried_edited_or_skipped_and_the_task_undone) {
-  EXPECT_EQ(commands_for(parked_order()),
-            and_terminate({"fairlead task retry o-1 charge", "fairlead task retry o-1 charge --input JSON",
-                           "fairlead task settle o-1 charge --completed JSON --reason TEXT", "fairlead task skip o-1 charge --reason TEXT",
-                           "fairlead task undo o-1"}));
+  EXPECT_EQ(commands_for(parked_order()), and_terminate({"fairlead task retry o-1 charge", "fairlead task retry o-1 charge --input JSON",
+                                                         "fairlead task settle o-1 charge --completed JSON --reason TEXT",
+                                                         "fairlead task skip o-1 charge --reason TEXT", "fairlead task undo o-1"}));
 }
 
 TEST(task_remedies, a_task_whose_version_cannot_be_used_is_retried_after_an_upgrade_or_terminated) {
