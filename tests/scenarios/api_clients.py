@@ -28,7 +28,8 @@ class door:
         self.port, self.path = port, str(path)
         self.context = ssl.create_default_context(cafile=authority)
 
-    def secured(self, seconds=30, source=None):
+    def secured(self, seconds=45, source=None):
+        """Some requests wait for 30 s: a client has to have more patience than that."""
         return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=seconds, context=self.context, source_address=source)
 
     def local(self):

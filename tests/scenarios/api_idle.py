@@ -95,7 +95,7 @@ def look_at(kind, count, connect, node, rng):
     expect(open_files(pid) >= files + count - 5, f"{open_files(pid) - files} of {count} connections are open")
     share = share_of(pid)
     each = (rss_anon(pid) - before) / count
-    for number in rng.sample(range(count), 200):
+    for number in rng.sample(range(count), min(count, 200)):
         all_of_them.ask(number)
     print(f"{count} idle connections, {kind}: made in {took:.0f} s, {share:.2%} of a core ({alone:.2%} without them), {each / 1024:.1f} KiB of RssAnon each", flush=True)
     expect(share - alone <= IDLE_SHARE, f"{share:.1%} of a core are spent while {count} connections are idle, {alone:.1%} without them")
