@@ -131,7 +131,8 @@ class dice:
     def path_of(self, path, body):
         """A job is often called as its body says."""
         out, job = path, re.search(rb'"job": "([\w/-]+)"', body or b"")
-        if job and self.rng.random() < 0.8:
+        # A target that is too long for the HTTP library is answered by it alone.
+        if job and len(job[1]) < 1_000 and self.rng.random() < 0.8:
             out = out.replace("{name}", urllib.parse.quote(job[1].decode(), safe=""))
         for part in [one[1:-1] for one in out.split("/") if one.startswith("{")]:
             odd = [one for one in ODD_TEXTS if len(one) < 1000]
