@@ -30,7 +30,9 @@ class agent_shell final : public agent_outbox {
         address_(caf::actor_cast<caf::weak_actor_ptr>(self)),
         setup_(std::move(setup)),
         host_(setup_.who, *setup_.backend, *setup_.time, *this),
-        links_(setup_.backend->capacity(), [this](std::uint32_t shard) { return host_.held(shard); }) {}
+        links_(
+            setup_.backend->capacity(), [this](std::uint32_t shard) { return host_.held(shard); }, setup_.first_revision),
+        announced_(setup_.backend->capacity()) {}
 
   // The backend's threads call into this object, so they end first.
   ~agent_shell() override { host_.shut_down(); }
@@ -109,7 +111,7 @@ class agent_shell final : public agent_outbox {
 
   void acknowledged(const v1::OutcomeAckBatch& what) {
     host_.acknowledged(what);
-    end_if_left();
+    setup_.carried ? after_message() : end_if_left();
   }
 
   void acknowledged(const v1::HeartbeatAckBatch& what) {
@@ -136,6 +138,11 @@ class agent_shell final : public agent_outbox {
   void flush() {
     flush_armed_ = false;
     host_.flush();
+  }
+
+  void take(const host_call& what) {
+    what.run();
+    after_message();
   }
 
  private:
@@ -190,6 +197,7 @@ class agent_shell final : public agent_outbox {
     what.set_leaving(how.leaving);
     what.set_node(setup_.node);
     what.set_beacon_ms(to_unix_ms(now()));
+    what.set_session(setup_.session);
     self_
         ->request(caf::actor_cast<gateway_actor>(places_[how.shard].via), registration_limit, std::move(what),
                   caf::actor_cast<caf::strong_actor_ptr>(self_))
@@ -199,6 +207,7 @@ class agent_shell final : public agent_outbox {
 
   void answered(const agent_links::registration& how, const v1::AgentWelcome& answer, const caf::strong_actor_ptr& scheduler) {
     auto& where = places_[how.shard];
+    if (answer.superseded() && setup_.carried) return give_way(answer);
     if (answer.has_error()) {
       if (links_.refused(how.shard, how.revision, now())) {
         leave(where);
@@ -226,6 +235,13 @@ class agent_shell final : public agent_outbox {
       say(note_level::info, "is registered with shard " + std::to_string(how.shard) + " again");
     keep_in_touch();
     after_message();
+  }
+
+  /// The instance goes on elsewhere, or as a later process.
+  void give_way(const v1::AgentWelcome& answer) {
+    say(note_level::info, "ends here: " + (answer.has_error() ? answer.error().sentence() : "it is registered at another node"));
+    setup_.carried->superseded();
+    self_->quit();
   }
 
   void unanswered(const agent_links::registration& how, const std::string& why) {
@@ -270,10 +286,29 @@ class agent_shell final : public agent_outbox {
     if (beacons_.wants(mailbox_time(*self_) + wait)) self_->delayed_send(self_, wait, beacon_atom_v);
   }
 
+  /// What a carried backend wants of its instance. False: the actor ends.
+  bool keep_wishes() {
+    auto& carried = *setup_.carried;
+    carried.caught_up();
+    const auto wish = carried.wants();
+    if (wish.ends) {
+      host_.flush();
+      self_->quit();
+      return false;
+    }
+    if (std::exchange(announced_, carried.capacity()) != announced_) links_.redefined(announced_);
+    links_.drain(wish.drains);
+    if (wish.leaves && !std::exchange(leaves_, true)) links_.leave(true);
+    keep_in_touch();
+    return true;
+  }
+
   void after_message() {
+    if (setup_.carried && !keep_wishes()) return;
     end_if_left();
     if (host_.wants_flush() && !std::exchange(flush_armed_, true)) self_->send(self_, flush_atom_v);
-    const auto next = host_.next_expiry();
+    auto next = host_.next_expiry();
+    if (const auto wakes = setup_.carried ? setup_.carried->next_wake() : std::nullopt) next = next ? std::min(*next, *wakes) : *wakes;
     if (!next) return;
     auto wait = std::max(*next - now(), duration{0});
     if (host_.holds_any()) wait = std::min(wait, longest_rest);
@@ -289,6 +324,7 @@ class agent_shell final : public agent_outbox {
   std::optional<moment> watched_at_;
   bool flush_armed_ = false;
   bool leaves_ = false;
+  std::uint32_t announced_ = 0;  // capacity of a carried backend, as the shards know it
   reminders reminders_;
   reminders beacons_;
 };
@@ -315,6 +351,7 @@ agent_actor::behavior_type run_agent(supervised_stateful_pointer<agent_actor, ag
       [=](expire_atom) { shell->expire(); },
       [=](flush_atom) { shell->flush(); },
       [=](beacon_atom) { shell->look_for_shards(); },
+      [=](const host_call& what) { shell->take(what); },
   };
 }
 

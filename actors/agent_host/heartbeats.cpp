@@ -16,6 +16,7 @@ void merge_progress(agents::attempt_progress& into, agents::attempt_progress&& l
   if (later.percent) into.percent = later.percent;
   if (!later.note.empty()) into.note = std::move(later.note);
   if (!later.checkpoint.empty()) into.checkpoint = std::move(later.checkpoint);
+  into.at_once = into.at_once || later.at_once;
 }
 
 void attempt_pulse::report(agents::attempt_progress what) {

@@ -35,6 +35,8 @@ class attempt_pulse {
   std::optional<moment> next(bool by_itself) const;
   /// Whether there is progress that has not been sent.
   bool has_news() const noexcept { return news_; }
+  /// Of the latest heartbeat; 0: none was sent.
+  std::uint64_t last_sequence() const noexcept { return sequence_; }
 
   /// The next heartbeat; the caller adds the attempt's key.
   v1::Heartbeat beat(moment now);

@@ -147,6 +147,7 @@ std::optional<agents::attempt_result> agent_host::begin(const agents::attempt_ke
     what.set_idempotency_key(what.idempotency_key() + "/" + std::to_string(one.tries.number()));
   what.set_complete_by_unix_ms(to_wall_ms(one.complete_by, now));
   what.set_try_until_unix_ms(to_wall_ms(one.tries.until(), now));
+  what.set_lease_until_steady_ms(to_unix_ms(one.lease_end));
   const auto secret = with_secrets(*one.by, what);
   if (!secret) return secret_fault(secret.failure());
 
@@ -196,6 +197,7 @@ bool agent_host::ended(const agents::attempt_key& key, held_attempt& one, agents
   // The lease may have ended unnoticed (the whole process may have been suspended): a report now would be refused, or wrongly believed.
   if (lease_over(one, now)) {
     cut_.add(key);
+    one.by->backend->recorded(key, false);
     return true;
   }
   if (result.fault) {
@@ -238,6 +240,7 @@ void agent_host::report(const agents::attempt_key& key, held_attempt& one, agent
     if (lookup) outcome.set_verdict(result.verdict == v1::LOOKUP_VERDICT_UNSPECIFIED ? v1::LOOKUP_VERDICT_UNKNOWN : result.verdict);
     if (!lookup || result.verdict == v1::LOOKUP_VERDICT_DONE) outcome.set_output(redacted(one, std::move(result.output)));
   }
+  if (result.not_begun) outcome.set_not_begun(true);
   if (result.log) {
     outcome.set_log(redacted(one, std::move(*result.log)));
     outcome.set_log_cut(result.log_cut);

@@ -108,7 +108,12 @@ void agent_host::progressed(const agents::attempt_key& key) {
   // A cut or invalid checkpoint would mislead the next attempt. Backends tell their attempts so if they can.
   if (told->checkpoint.size() > checkpoint_limit || (!told->checkpoint.empty() && !core::check_json(told->checkpoint).ok())) return;
   if (!one.pulse) one.pulse = std::make_unique<attempt_pulse>(duration{0}, now);
+  const auto at_once = told->at_once;
   one.pulse->report(std::move(*told));
+  if (at_once) {
+    beat(key, one, now);
+    one.by->backend->beat_sent(key, one.pulse->last_sequence());
+  }
   remind(key, one, now);
 }
 
@@ -133,6 +138,7 @@ void agent_host::acknowledged(const v1::HeartbeatAckBatch& what) {
       one.lease_offset = std::max(one.lease_offset, side_of(found->first).times.nearest().value_or(one.lease_offset));
     }
     remind(found->first, one, now);
+    one.by->backend->renewed(found->first, item.sequence(), one.lease_end);
   }
 }
 

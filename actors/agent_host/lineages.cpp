@@ -57,8 +57,10 @@ void agent_host::let_go(std::uint32_t shard, v1::OutcomeBatch& left) {
       kept.outcome.set_idempotency_key(std::move(kept.idempotency_key));
       *left.add_items() = std::move(kept.outcome);
     }
-    cut_.add(it->first);
+    const auto key = it->first;
+    cut_.add(key);
     it = outcomes_.erase(it);
+    now_by_->backend->recorded(key, false);
   }
   if (outcomes_.empty()) resend_at_.reset();
   for (auto it = held_.begin(); it != held_.end();) {

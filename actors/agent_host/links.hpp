@@ -34,7 +34,9 @@ class agent_links {
   };
 
   /// `held`: number of attempts of a shard in progress here.
-  agent_links(std::uint32_t capacity, std::function<std::uint32_t(std::uint32_t shard)> held) : held_(std::move(held)), shares_(capacity) {}
+  /// Revisions of registrations count up from `revision`.
+  agent_links(std::uint32_t capacity, std::function<std::uint32_t(std::uint32_t shard)> held, std::uint64_t revision = 0)
+      : held_(std::move(held)), shares_(capacity), revision_(revision) {}
 
   // Events.
 
@@ -95,7 +97,7 @@ class agent_links {
   std::map<std::uint32_t, link> links_;
   void tell_all();
 
-  std::uint64_t revision_ = 0;
+  std::uint64_t revision_;
   bool draining_ = false;
   bool leaving_ = false;
 };

@@ -52,6 +52,7 @@ bool agent_host::welcomed(const v1::AgentWelcome& what) {
       beat(key, one, now);
       remind(key, one, now);
     }
+  now_by_->backend->welcomed(what.shard(), what.held());
   return true;
 }
 
@@ -68,8 +69,10 @@ void agent_host::acknowledged(const v1::OutcomeAckBatch& what) {
         outcomes_.find({item.task_number(), item.step(), item.direction(), item.attempt(), own(what.shard()), side->lineage()});
     if (found == outcomes_.end()) continue;
     if (planted_ != nullptr && planted_->report_for_ever) continue;
-    told_.add(found->first);
+    const auto key = found->first;
+    told_.add(key);
     outcomes_.erase(found);
+    now_by_->backend->recorded(key, item.accepted());
   }
   if (outcomes_.empty()) resend_at_.reset();
 }
@@ -103,6 +106,7 @@ void agent_host::shorten(std::uint32_t shard, duration offset, duration by) {
     one.lease_offset -= lease_less;
     one.lease_end = std::min(one.lease_end - lease_less, one.complete_by);
     if (one.pulse) one.pulse->shorten(by);
+    one.by->backend->renewed(key, 0, one.lease_end);
     remind(key, one, now);
   }
 }

@@ -11,6 +11,7 @@
 
 #include "messages/agent.pb.h"
 #include "messages/error.hpp"
+#include "messages/time.hpp"
 
 namespace fairlead::agents {
 
@@ -24,6 +25,7 @@ struct attempt_result {
   std::uint32_t try_number = 0;                   // written by the host: the try that ended so
   std::optional<std::string> log = std::nullopt;  // UTF-8, at most core::kept_log_bytes; nullopt: no log is kept
   bool log_cut = false;                           // its beginning is missing
+  bool not_begun = false;                         // nobody has begun the attempt: it is given back, with a transient fault
 };
 
 /// Identifies an attempt inside one agent instance. Task numbers are those of one lineage of a shard.
@@ -61,6 +63,7 @@ struct attempt_progress {
   std::optional<std::uint32_t> percent;  // 0..100
   std::string note;
   std::string checkpoint;  // JSON text; empty: unchanged
+  bool at_once = false;    // a heartbeat is sent for it without delay: see backend::beat_sent
 };
 
 /// May be called any number of times for an attempt in progress, from any thread.
@@ -103,6 +106,17 @@ class backend {
 
   /// Ends all threads; nothing completes after it returns. Bounded in time (2 s).
   virtual void shut_down() = 0;
+
+  // For backends whose attempts are carried out by a process that has to be told. All are called on the host's thread.
+
+  /// The Scheduler has recorded the outcome of an attempt, or (`accepted` false) has refused it, or its lease had ended before it was reported.
+  virtual void recorded(const attempt_key&, bool /*accepted*/) {}
+  /// Progress that was reported `at_once` has been sent with this heartbeat.
+  virtual void beat_sent(const attempt_key&, std::uint64_t /*sequence*/) {}
+  /// The heartbeat, and each one before it, is durable (0: it is about none), and the lease ends at this moment of the host's steady clock.
+  virtual void renewed(const attempt_key&, std::uint64_t /*sequence*/, moment /*lease_end*/) {}
+  /// The shard has answered a registration. It hands over again the `held` attempts, or more, that the instance holds by its records.
+  virtual void welcomed(std::uint32_t /*shard*/, std::uint32_t /*held*/) {}
 };
 
 }  // namespace fairlead::agents

@@ -168,6 +168,7 @@ std::vector<std::pair<std::string, error>> node_tree::change_agents(agent_change
 
 std::uint32_t node_tree::drain_agents(bool on) {
   draining_ = on;
+  workers_->pause(on);
   std::uint32_t held = 0;
   caf::scoped_actor self{*world_.system};
   for (const auto& place : places())

@@ -78,7 +78,9 @@ node_tree::node_tree(world in, node_tree_options options)
       steward_(*world_.system),
       agents_guardian_(*world_.system),
       shards_guardian_(*world_.system),
-      started_at_unix_ms_(to_unix_ms(world_.time->now())) {}
+      started_at_unix_ms_(to_unix_ms(world_.time->now())),
+      workers_(std::make_shared<workers>(
+          workers::world{world_.system, world_.time, world_.log, options_.who.node(), links_.as<links_actor>()})) {}
 
 result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options options, std::vector<shard_part> shards) {
   std::unique_ptr<node_tree> out{new node_tree{std::move(in), std::move(options)}};
@@ -132,6 +134,7 @@ result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options 
 }
 
 node_tree::~node_tree() {
+  workers_->close();
   if (root_) stop_guardian(guards_, root_, stop_limit);
   for (auto& one : shards_) one->shut_down();
   for (auto* address : {&gateway_, &links_, &deployer_, &doctor_, &steward_, &agents_guardian_, &shards_guardian_}) address->close();
@@ -348,6 +351,7 @@ bool node_tree::drain_shards(std::chrono::steady_clock::time_point until) {
 
 bool node_tree::stop(duration limit) {
   const auto until = std::chrono::steady_clock::now() + limit;
+  workers_->close();
   // The agents leave first, so that shards elsewhere give their steps to others. Then nothing is handed over here any more.
   auto held = drain_agents(true);
   auto settled = drain_shards(until);

@@ -26,6 +26,7 @@
 #include "actors/gateway/reads_here.hpp"
 #include "actors/shard/shard.hpp"
 #include "actors/supervision/guardian.hpp"
+#include "actors/workers/workers.hpp"
 
 namespace fairlead {
 
@@ -96,6 +97,9 @@ class node_tree {
   /// Adds an agent while the node runs. `instance` distinguishes it from others of the same name; the node's name goes in front. One caller
   /// at a time.
   status add_agent(const local_agent& agent, const std::string& instance);
+
+  /// The workers over HTTP that this node carries.
+  std::shared_ptr<workers> carried() const { return workers_; }
 
   /// What a node file says of agents that it did not say before. One caller at a time.
   struct agent_changes {
@@ -171,6 +175,7 @@ class node_tree {
   std::atomic<bool> draining_{false};
   std::int64_t started_at_unix_ms_ = 0;
   guardian_actor root_;
+  const std::shared_ptr<workers> workers_;
 };
 
 }  // namespace fairlead

@@ -51,7 +51,9 @@ using agent_actor = caf::typed_actor<
     // Own reminder: send the gathered messages.
     caf::reacts_to<flush_atom>,
     // Own reminder: send beacons to the shards, and register where due.
-    caf::reacts_to<beacon_atom>>;
+    caf::reacts_to<beacon_atom>,
+    // A request to a backend that lives with its host.
+    caf::reacts_to<host_call>>;
 
 /// Finds tasks that are due and asks for recovery.
 using supervisor_actor = caf::typed_actor<

@@ -2,6 +2,7 @@
 // Messages that never leave the process, so they need no byte format.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,6 +34,11 @@ struct attempt_finished {
 /// without pause has one message on its way.
 struct attempt_progressed {
   agents::attempt_key key;
+};
+
+/// To an agent's host, for a backend that lives with it: a request of its own, to be run on the host's thread.
+struct host_call {
+  std::function<void()> run;
 };
 
 struct local_agent;

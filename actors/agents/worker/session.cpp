@@ -1,0 +1,317 @@
+#include "actors/agents/worker/session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/agents/attempt_results.hpp"
+#include "messages/tickets.hpp"
+
+namespace fairlead::agents {
+
+namespace {
+
+/// Between two takes of a worker that goes on taking.
+constexpr duration between_takes{200};
+constexpr duration give_back_after{2'000};
+/// After a move, for how long an attempt that arrives may have been carried by an answer of the former node.
+constexpr duration carried_before{10'000};
+/// A shard hands everything over again within that time of its welcome, and not later than that.
+constexpr duration handed_again_after{2'000};
+constexpr duration handed_again_until{10'000};
+
+attempt_result not_begun() {
+  auto out = transient_fault("not_begun", "the worker has not asked for the attempt");
+  out.not_begun = true;
+  return out;
+}
+
+}  // namespace
+
+worker_session::worker_session(definition as, const clock& time)
+    : as_(std::move(as)), time_(time), have_(as_.have.begin(), as_.have.end()), last_request_(time.steady()), last_take_(time.steady()) {}
+
+error worker_session::gone() {
+  return {v1::ERROR_CODE_NOT_FOUND, "This node does not carry the worker any more.",
+          "Register again, with the field session and the tickets of all attempts that are held."};
+}
+
+/// The time that the worker may count from `from`. The clocks of two machines run apart by less than a thousandth.
+std::int64_t worker_session::lease_from(moment lease_end, moment from) {
+  const auto left = std::max<std::int64_t>((lease_end - from).count(), 0);
+  return left - left / 1'000;
+}
+
+// ---- from the host ----
+
+void worker_session::start(const v1::Perform& what, completion done) {
+  const auto key = key_of(what);
+  auto& from = shards_[key.shard];
+  ++from.seen;
+  if (is_over() || what.ticket().empty()) return done(key, not_begun());
+  if (std::find(as_.calls.begin(), as_.calls.end(), what.call()) == as_.calls.end())
+    return done(key, permanent_fault("unknown_call", "the worker has no call " + what.call()));
+  held_attempt one;
+  one.what = what;
+  one.done = std::move(done);
+  one.lease_end = from_unix_ms(what.lease_until_steady_ms());
+  one.came = now();
+  one.is_known = one.is_carried = have_.erase(what.ticket()) > 0;
+  one.may_be_known = as_.moved && (!from.welcomed || one.came - *from.welcomed < carried_before);
+  const auto is_known = one.is_known;
+  if (!attempts_.emplace(key, std::move(one)).second) return;
+  tickets_[what.ticket()] = key;
+  if (!is_known) queue_.push_back(key);
+}
+
+void worker_session::stop(const attempt_key& which) {
+  if (const auto found = attempts_.find(which); found != attempts_.end()) {
+    answer_beats(found->second, false);
+    remember(found->second.what.ticket(), report_result::not_held);
+    forget(found);
+  }
+  // The lease has ended before the host has seen the outcome.
+  if (reports_.count(which) != 0) recorded(which, false);
+}
+
+void worker_session::forget(held_attempts::iterator which) {
+  queue_.remove(which->first);
+  tickets_.erase(which->second.what.ticket());
+  attempts_.erase(which);
+}
+
+void worker_session::welcomed(std::uint32_t shard, std::uint32_t held) {
+  auto& from = shards_[shard];
+  if (from.welcomed) return;
+  from.welcomed = now();
+  from.held = held;
+}
+
+/// Nothing is given back: what no answer of this node carried, one of the other node may carry already.
+void worker_session::superseded() {
+  if (take_) std::exchange(take_, std::nullopt)->done(gone());
+  ends_ = true;
+}
+
+void worker_session::shut_down() {
+  leaves_ = true;
+  if (take_) std::exchange(take_, std::nullopt)->done(gone());
+  for (const auto& one : std::exchange(waiting_beats_, {})) one->answer(gone());
+  for (const auto& one : std::exchange(waiting_reports_, {})) one->answer(gone());
+  attempts_.clear();
+  reports_.clear();
+}
+
+// ---- takes ----
+
+std::uint64_t worker_session::take(const take_request& what, taker done) {
+  if (is_over()) {
+    done(gone());
+    return 0;
+  }
+  if (what.after > answers_) {
+    done(error{v1::ERROR_CODE_INVALID_ARGUMENT,
+               "The field after names answer " + std::to_string(what.after) + ", and the last answer was " + std::to_string(answers_) + ".",
+               "Send the number in the field answer of the last answer that has arrived; 0 after each registration."});
+    return 0;
+  }
+  heard();
+  end_take();
+  confirm(what.after);
+  most_ = what.most;
+  take_.emplace(waiting_take{++takes_, what, std::move(done)});
+  look_at_offer();
+  return takes_;
+}
+
+/// Attempts of later answers have not arrived, and are the first of the next answer.
+void worker_session::confirm(std::uint64_t after) {
+  std::vector<std::pair<std::uint64_t, attempt_key>> lost;
+  for (auto& [key, one] : attempts_) {
+    if (one.is_known || one.answer == 0) continue;
+    if (one.answer <= after)
+      one.is_known = true;
+    else
+      lost.emplace_back(std::exchange(one.answer, 0), key);
+  }
+  std::stable_sort(lost.begin(), lost.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [answer, key] : lost) queue_.push_front(key);
+}
+
+void worker_session::set_known(held_attempt& one) {
+  if (one.is_known) return;
+  one.is_known = one.is_carried = true;
+  queue_.remove(key_of(one.what));
+}
+
+void worker_session::client_gone(std::uint64_t take) {
+  if (!take_ || take_->number != take) return;
+  take_.reset();
+  last_take_ = now();
+}
+
+/// Without attempts the number is the one that the worker has sent: it confirms no answer that may have been lost.
+void worker_session::end_take() {
+  if (!take_) return;
+  const auto here = now();
+  last_take_ = here;
+  if (drains_) drain_told_ = true;
+  auto ended = *std::exchange(take_, std::nullopt);
+  ended.done(take_answer{ended.what.after, std::max<std::int64_t>((here - ended.what.came).count(), 0), {}, drains_});
+}
+
+void worker_session::deliver() {
+  if (!take_ || queue_.empty()) return;
+  // What was handed to nobody is to be given back, and not to wait for the end of its lease.
+  if (take_->what.is_waiting && !take_->what.is_waiting()) return client_gone(take_->number);
+  take_answer out;
+  const auto here = now();
+  out.waited_ms = std::max<std::int64_t>((here - take_->what.came).count(), 0);
+  out.draining = drains_;
+  for (auto at = queue_.begin(); at != queue_.end() && out.attempts.size() < take_->what.most;) {
+    auto& one = attempts_.at(*at);
+    // The host stops it at once.
+    const auto lease_ms = lease_from(one.lease_end, here);
+    if (lease_ms <= 0) {
+      ++at;
+      continue;
+    }
+    one.is_carried = true;
+    one.answer = answers_ + 1;
+    out.attempts.push_back({one.what, lease_ms});
+    at = queue_.erase(at);
+  }
+  if (out.attempts.empty()) return;
+  out.number = ++answers_;
+  last_take_ = here;
+  if (drains_) drain_told_ = true;
+  std::exchange(take_, std::nullopt)->done(std::move(out));
+}
+
+void worker_session::give_back(bool all) {
+  for (auto at = queue_.begin(); at != queue_.end();) {
+    const auto found = attempts_.find(*at++);
+    auto& one = found->second;
+    if (one.is_carried || one.may_be_known) continue;
+    if (!all && (take_ || now() - std::max(last_take_, one.came) < give_back_after)) continue;
+    auto done = std::move(one.done);
+    const auto key = found->first;
+    remember(one.what.ticket(), report_result::not_held);
+    forget(found);
+    done(key, not_begun());
+  }
+}
+
+std::size_t worker_session::carried() const {
+  return static_cast<std::size_t>(std::count_if(attempts_.begin(), attempts_.end(), [](const auto& one) { return one.second.is_carried; }));
+}
+
+std::size_t worker_session::held() const {
+  return static_cast<std::size_t>(
+      std::count_if(attempts_.begin(), attempts_.end(), [](const auto& one) { return one.second.is_carried || one.second.may_be_known; }));
+}
+
+/// Lowered only after a pause: a worker that goes on taking must not be announced anew with each take.
+void worker_session::look_at_offer() {
+  const auto takes = take_ || now() - last_take_ < between_takes;
+  const auto wanted = static_cast<std::uint32_t>(std::min<std::size_t>(carried() + reports_.size() + (takes ? most_ : 0), as_.capacity));
+  if (wanted > offered_ || now() - last_request_ >= between_takes) offered_ = wanted;
+}
+
+// ---- its end ----
+
+void worker_session::drain() {
+  heard();
+  drains_ = true;
+}
+
+status worker_session::leave(bool abandoned) {
+  if (is_over()) return gone();
+  heard();
+  const auto open = held() + reports_.size();
+  if (open > 0 && !abandoned)
+    return error{v1::ERROR_CODE_CONFLICT, "The worker holds " + std::to_string(open) + " attempts.",
+                 "Report their outcomes first, or add abandon=true: each is then in doubt."};
+  leaves_ = true;
+  end_take();
+  give_back(true);
+  while (!attempts_.empty()) {
+    const auto which = attempts_.begin();
+    const auto key = which->first;
+    auto done = std::move(which->second.done);
+    answer_beats(which->second, false);
+    forget(which);
+    done(key, in_doubt_fault("abandoned", "the worker has left, and may have begun the attempt"));
+  }
+  return nothing{};
+}
+
+void worker_session::close() {
+  if (is_over()) return;
+  drains_ = true;
+  end_take();
+  give_back(true);
+  ends_ = true;
+}
+
+bool worker_session::is_silent() const { return !take_ && now() - last_request_ >= worker_silence; }
+
+carried_backend::wish worker_session::wants() const { return {drains_ || is_silent(), leaves_, ends_}; }
+
+// ---- time ----
+
+void worker_session::caught_up() {
+  const auto here = now();
+  deliver();
+  // Once: a worker that goes on taking while it drains waits as usual.
+  if (take_ && (here >= take_->what.came + take_->what.wait || (drains_ && !drain_told_))) end_take();
+  if (!take_) give_back(false);
+  end_late_requests();
+  look_at_offer();
+  if (!take_ && attempts_.empty() && reports_.empty() && here - last_request_ >= worker_forgotten) leaves_ = true;
+}
+
+std::optional<moment> worker_session::next_wake() const {
+  if (is_over()) return std::nullopt;
+  std::optional<moment> out;
+  const auto sooner = [&out](moment when) { out = out ? std::min(*out, when) : when; };
+  if (take_) {
+    sooner(take_->what.came + take_->what.wait);
+  } else {
+    sooner(last_request_ + (attempts_.empty() && reports_.empty() && is_silent() ? worker_forgotten : worker_silence));
+    for (const auto& key : queue_)
+      if (const auto& one = attempts_.at(key); !one.is_carried && !one.may_be_known)
+        sooner(std::max(last_take_, one.came) + give_back_after);
+    if (offered_ > carried() + reports_.size()) sooner(std::max(last_request_, last_take_) + between_takes);
+  }
+  for (const auto& one : waiting_beats_) sooner(one->until);
+  for (const auto& one : waiting_reports_) sooner(one->until);
+  return out;
+}
+
+// ---- tickets ----
+
+/// Whether the shard has handed over again what the worker holds by its records.
+bool worker_session::settled(std::uint32_t shard) const {
+  if (!as_.moved) return true;
+  const auto found = shards_.find(shard);
+  if (found == shards_.end() || !found->second.welcomed) return false;
+  const auto since = now() - *found->second.welcomed;
+  return since >= handed_again_until || (since >= handed_again_after && found->second.seen >= found->second.held);
+}
+
+bool worker_session::may_be_on_its_way(const std::string& ticket) const {
+  if (told_.count(ticket) != 0) return false;
+  const auto named = read_ticket(ticket);
+  return named && !settled(named->shard);
+}
+
+void worker_session::remember(const std::string& ticket, report_result how) {
+  constexpr std::size_t most_told = 4'096;
+  if (!told_.insert_or_assign(ticket, how).second) return;
+  told_order_.push_back(ticket);
+  if (told_order_.size() <= most_told) return;
+  told_.erase(told_order_.front());
+  told_order_.pop_front();
+}
+
+}  // namespace fairlead::agents

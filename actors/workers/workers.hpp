@@ -1,0 +1,82 @@
+#pragma once
+// The workers over HTTP that this node carries. Each has a host of its own, which is an instance of its agent like any other.
+//
+// A host that ends is not started again: its worker is told so by its next request, and registers anew with its session, here or at another
+// node. The shards then hand over again what it holds, under the same incarnation.
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "actors/agents/worker/session.hpp"
+#include "actors/protocol/handles.hpp"
+#include "actors/protocol/ports.hpp"
+#include "messages/agent.pb.h"
+#include "messages/error.hpp"
+
+namespace fairlead {
+
+/// Each sends two messages a second to each shard.
+inline constexpr std::size_t most_workers = 4'096;
+
+/// Thread-safe.
+class workers : public std::enable_shared_from_this<workers> {
+ public:
+  struct world {
+    caf::actor_system* system = nullptr;
+    const clock* time = nullptr;
+    observer* log = nullptr;
+    std::string node;
+    links_actor links;
+  };
+  explicit workers(world in) : in_(std::move(in)) {}
+  workers(const workers&) = delete;
+  workers& operator=(const workers&) = delete;
+
+  struct beginning {
+    v1::RegisterAgent as;  // agent, instance, incarnation, calls, lookups, capacity, labels, policies, breaker, limits, session
+    std::uint64_t moves = 0;
+    bool moved = false;             // the session has been carried before, here or elsewhere
+    std::vector<std::string> have;  // tickets of the attempts that the worker holds
+    std::string owner;              // whoever may send its requests
+  };
+  /// Carries the worker from now on, and ends an earlier host of its instance here. Returns its id. Errors: there are too many, or the node
+  /// takes no workers now.
+  result<std::string> carry(beginning what);
+
+  /// `then` is called once: on the host's thread, or with null if no worker of this owner has the id.
+  void call(const std::string& id, const std::string& owner, std::function<void(agents::worker_session*)> then);
+
+  /// True: those that are here go elsewhere, and none is taken. Attempts that no answer has carried are given back.
+  void pause(bool on);
+  /// The node ends: as a pause, for good. Waits a moment for the hosts to end.
+  void close();
+  std::size_t count() const;
+
+ private:
+  struct place {
+    agent_actor host;
+    std::shared_ptr<agents::worker_session> session;
+    std::string instance;
+    std::string owner;
+  };
+
+  void end_all();
+  void forget(const std::string& id);
+  static void tell(const place& where, std::function<void(agents::worker_session*)> then);
+
+  const world in_;
+  mutable std::mutex guard_;
+  std::condition_variable left_;
+  std::unordered_map<std::string, place> places_;  // by id
+  bool paused_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace fairlead
