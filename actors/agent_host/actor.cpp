@@ -138,6 +138,7 @@ class agent_shell final : public agent_outbox {
   void flush() {
     flush_armed_ = false;
     host_.flush();
+    if (ends_) self_->quit();
   }
 
   void take(const host_call& what) {
@@ -286,14 +287,14 @@ class agent_shell final : public agent_outbox {
     if (beacons_.wants(mailbox_time(*self_) + wait)) self_->delayed_send(self_, wait, beacon_atom_v);
   }
 
-  /// What a carried backend wants of its instance. False: the actor ends.
+  /// What a carried backend wants of its instance. False: the actor is ending.
   bool keep_wishes() {
     auto& carried = *setup_.carried;
     carried.caught_up();
     const auto wish = carried.wants();
     if (wish.ends) {
-      host_.flush();
-      self_->quit();
+      // Behind what it has given back, which comes as messages.
+      if (!std::exchange(ends_, true)) self_->send(self_, flush_atom_v);
       return false;
     }
     if (std::exchange(announced_, carried.capacity()) != announced_) links_.redefined(announced_);
@@ -324,6 +325,7 @@ class agent_shell final : public agent_outbox {
   std::optional<moment> watched_at_;
   bool flush_armed_ = false;
   bool leaves_ = false;
+  bool ends_ = false;  // with the next flush
   std::uint32_t announced_ = 0;  // capacity of a carried backend, as the shards know it
   reminders reminders_;
   reminders beacons_;
