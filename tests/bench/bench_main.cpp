@@ -8,6 +8,7 @@
 
 #include "app/expressions/worker.hpp"
 #include "tests/bench/api/api.hpp"
+#include "tests/bench/api/workers.hpp"
 #include "tests/bench/bench_cron.hpp"
 #include "tests/bench/bench_due.hpp"
 #include "tests/bench/bench_http.hpp"
@@ -41,6 +42,7 @@ struct choices {
   bool store = false;
   bool journal = false;
   bool api = false;
+  bool workers = false;
   std::string only;
 };
 
@@ -299,6 +301,14 @@ int run_under_console(const choices& chosen) {
   return 0;
 }
 
+/// A worker over HTTP beside an http agent and a native one.
+int run_over_work(const choices& chosen) {
+  const bench_http_server server{0};  // a process of its own, so before there are threads
+  std::puts(workers_to_text(run_workers(chosen.directory + "/nodes", chosen.scale, server.port())).c_str());
+  std::filesystem::remove_all(chosen.directory + "/nodes");
+  return 0;
+}
+
 /// The API beside a bare handler and the native client.
 int run_through_api(const choices& chosen) {
   std::puts(api_to_text(run_api(chosen.directory + "/nodes", chosen.scale)).c_str());
@@ -336,6 +346,7 @@ int main(int argc, char** argv) {
   if (argc >= 2 && std::string{argv[1]} == "expression-worker") return fairlead::app::run_expression_worker();
   if (argc == 3 && std::string{argv[1]} == "agent-node") return run_agent_node(argv[2]);
   if (argc == 3 && std::string{argv[1]} == "bare-http") return run_bare_http(std::stoi(argv[2]));
+  if (argc == 3 && std::string{argv[1]} == "bench-worker") return run_bench_worker(std::stoi(argv[2]));
   CLI::App app{"Measures the order workload and its floor."};
   choices chosen;
   app.add_flag("--json", chosen.json, "print one JSON object");
@@ -355,6 +366,8 @@ int main(int argc, char** argv) {
   app.add_flag("--store", chosen.store, "instead: the store alone, with the batches of the order workload: LMDB and the journal, in turns");
   app.add_flag("--journal", chosen.journal, "instead: the order workload on LMDB alone and behind the journal, in turns");
   app.add_flag("--api", chosen.api, "instead: the API of a node beside a bare handler of its HTTP library, and beside the native client");
+  app.add_flag("--workers", chosen.workers,
+               "instead: steps that a worker takes over HTTP, beside those of an http agent and of a native one");
   app.add_flag("--cron", chosen.cron,
                "instead: next instants, 10,000 jobs that are due in the same second, and a node with 100,000 that are not");
   app.add_option("--only", chosen.only, "of --cron: this part")->check(CLI::IsMember({"next", "herd", "idle"}));
@@ -362,6 +375,7 @@ int main(int argc, char** argv) {
   try {
     if (chosen.cron) return run_cron(chosen);
     if (chosen.api) return run_through_api(chosen);
+    if (chosen.workers) return run_over_work(chosen);
     if (chosen.store) return run_store_alone(chosen);
     if (chosen.journal) return run_both_stores(chosen);
     if (chosen.console) return run_under_console(chosen);

@@ -4,16 +4,15 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
 
 #include "actors/client/client.hpp"
-#include "app/files/workflow_file.hpp"
 #include "messages/time.hpp"
 #include "tests/bench/api/keep_alive.hpp"
+#include "tests/bench/api/measured_node.hpp"
 #include "tests/bench/bench_load.hpp"
 #include "tests/bench/bench_report.hpp"
 #include "tests/bench/process/process.hpp"
@@ -30,6 +29,7 @@ constexpr std::size_t in_a_batch = 1'000;
 constexpr std::size_t watching = 1'000;
 constexpr seconds quiet{20};  // two comments of each stream are among it at most
 
+constexpr const char* echo_agent = "{ echo: { kind: native, handler: echo, concurrency: 64 } }";
 constexpr const char* echo_workflow = R"(
 workflow: read
 steps:
@@ -38,72 +38,12 @@ steps:
   ship: { needs: [charge], agent: echo, call: echo, with: { order: "${ .task.id }" } }
 )";
 
-template <class T>
-T take(result<T> given) {
-  if (!given) throw std::runtime_error(given.failure().sentence);
-  return std::move(*given);
-}
-
 /// 200 bytes of JSON.
 std::string input_of_200() {
   std::string out = R"({"amount_cents":4400,"items":[{"sku":"NW-11","quantity":12}],"note":")";
   out.append(198 - out.size(), 'x');
   return out + "\"}";
 }
-
-/// A process of the program, with the API or without it, and a native client of it.
-class measured_node {
- public:
-  measured_node(const std::string& directory, bool with_api)
-      : port_(free_port()), api_port_(with_api ? free_port() : 0), process_(words(directory)), client_(take(client::connect(options()))) {
-    const auto file = app::parse_workflow("read.yaml", echo_workflow, nullptr);
-    if (!file.problems.empty()) throw std::logic_error(to_text(file.problems.front()));
-    v1::DeployRequest request;
-    *request.mutable_definition() = file.definition;
-    const auto reply = take(client_.deploy(request));
-    if (reply.error().code() != v1::ERROR_CODE_OK) throw std::runtime_error(reply.error().sentence());
-    if (with_api) await_api();
-  }
-
-  int api_port() const { return api_port_; }
-  const child_process& process() const { return process_; }
-  client& native() { return client_; }
-
- private:
-  std::vector<std::string> words(const std::string& directory) const {
-    std::filesystem::create_directories(directory);
-    const auto file = directory + "/node.yaml";
-    std::ofstream out{file};
-    out << "node: { name: bench, listen: \"127.0.0.1:" << port_ << "\" }\n"
-        << "roles: [shard, agent]\n"
-        << "store: { path: data, max_size: 16GiB }\n"
-        << "log: { level: warning, format: text }\n"
-        << "agents: { echo: { kind: native, handler: echo, concurrency: 64 } }\n";
-    if (api_port_ != 0) out << "api: { listen: \"127.0.0.1:" << api_port_ << "\" }\n";
-    return {program_beside("fairlead"), "node", "--config", file};
-  }
-  client_options options() const {
-    client_options out;
-    out.nodes = {"127.0.0.1:" + std::to_string(port_)};
-    out.connect_timeout = seconds{20};
-    out.request_timeout = seconds{60};
-    return out;
-  }
-  /// It is served a moment after the node answers its clients.
-  void await_api() const {
-    for (int tries = 0;; ++tries) try {
-        ask(api_port_, request_text("GET", "/v1/version"));
-        return;
-      } catch (const std::runtime_error&) {
-        if (tries == 200) throw;
-        std::this_thread::sleep_for(std::chrono::milliseconds{50});
-      }
-  }
-
-  const int port_, api_port_;
-  child_process process_;
-  client client_;
-};
 
 /// Tasks that begin tomorrow, so that a submission alone is measured.
 class made_tasks {
@@ -226,7 +166,8 @@ api_result run_api(const std::string& directory, double scale) {
   const auto scaled = [scale](double count) { return std::max<std::uint64_t>(static_cast<std::uint64_t>(count * scale), connections); };
   std::filesystem::remove_all(directory);
   allow_files(4 * watching);  // before the node inherits it
-  measured_node open{directory + "/open", true}, closed{directory + "/closed", false};
+  measured_node open{directory + "/open", echo_agent, true}, closed{directory + "/closed", echo_agent, false};
+  for (auto* const one : {&open, &closed}) one->deploy(echo_workflow);
   made_tasks tasks;
   const auto ids = ended_tasks(open.native());
   const auto bare_port = free_port();

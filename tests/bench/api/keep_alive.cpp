@@ -131,13 +131,21 @@ double requests_per_s(int port, std::uint32_t connections, std::uint64_t request
   return static_cast<double>(requests) / std::chrono::duration<double>(steady::now() - start).count();
 }
 
-std::string ask(int port, const std::string& request) {
-  kept one{port};
-  one.send(request);
-  while (!one.read()) {
+struct kept_connection::connection : kept {
+  using kept::kept;
+};
+
+kept_connection::kept_connection(int port) : it_(std::make_unique<connection>(port)) {}
+kept_connection::~kept_connection() = default;
+
+std::string kept_connection::ask(const std::string& request) {
+  it_->send(request);
+  while (!it_->read()) {
   }
-  return one.take_body();
+  return it_->take_body();
 }
+
+std::string ask(int port, const std::string& request) { return kept_connection{port}.ask(request); }
 
 open_streams::open_streams(int port, std::size_t count, const std::function<std::string(std::size_t)>& request) {
   try {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,22 @@ std::string request_text(const std::string& method, const std::string& target, c
 
 /// Requests a second, each sent when its connection has the answer to the one before. Throws std::runtime_error when an answer is none of 2xx.
 double requests_per_s(int port, std::uint32_t connections, std::uint64_t requests, const std::function<std::string()>& next);
+
+/// A connection that waits for one answer at a time.
+class kept_connection {
+ public:
+  explicit kept_connection(int port);
+  ~kept_connection();
+  kept_connection(const kept_connection&) = delete;
+  kept_connection& operator=(const kept_connection&) = delete;
+
+  /// The body of the answer. Throws std::runtime_error as ask().
+  std::string ask(const std::string& request);
+
+ private:
+  struct connection;
+  std::unique_ptr<connection> it_;
+};
 
 /// The body of the answer to one request, on a connection of its own. Throws std::runtime_error when there is no answer, or none of 2xx.
 std::string ask(int port, const std::string& request);
