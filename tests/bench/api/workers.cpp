@@ -123,6 +123,7 @@ class load {
 
   /// Tasks a second, all submitted before the first is waited for.
   double per_s(const std::string& agent, std::uint64_t tasks) {
+    const auto before = ended();
     const auto start = steady::now();
     std::vector<std::string> ids;
     while (ids.size() < tasks) {
@@ -131,7 +132,7 @@ class load {
       for (const auto& one : take(node_.native().submit(std::move(request))).results())
         if (!one.created()) throw std::runtime_error("a task was not taken: " + one.error().sentence());
     }
-    for (const auto& id : ids) wait(id);
+    while (ended() < before + tasks) std::this_thread::sleep_for(std::chrono::milliseconds{5});
     return static_cast<double>(tasks) / std::chrono::duration<double>(steady::now() - start).count();
   }
 
@@ -157,6 +158,10 @@ class load {
     out.set_workflow("by_" + agent);
     out.set_input(R"({"amount_cents":4400})");
     return out;
+  }
+  std::uint64_t ended() {
+    const auto counts = take(node_.native().status()).counts();
+    return counts.completed() + counts.archived();
   }
   void wait(const std::string& id) {
     if (take(node_.native().wait(id, std::chrono::seconds{60})).state() != v1::TASK_STATE_COMPLETED)
