@@ -11,6 +11,9 @@
 
 namespace fairlead {
 
+/// RegisterAgent.kind of workers over HTTP: only these get tickets.
+inline constexpr std::string_view worker_kind = "worker";
+
 /// Of a key by which a shard signs.
 inline constexpr std::size_t work_key_bytes = 32;
 /// A fresh key; empty: the system gives no random bytes.
