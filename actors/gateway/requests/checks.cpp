@@ -227,6 +227,8 @@ std::optional<error> check_request(const v1::RegisterAgent& what) {
 
 std::optional<error> check_request(const v1::WorkerSessionRequest& what) {
   if (!core::valid_agent_name(what.name())) return invalid("The agent's name is not valid.", "Give the name that steps use.");
+  if (what.name() == core::operations_agent)
+    return invalid("The agent " + what.name() + " is the node's own.", "Give the worker's agent another name.");
   if (!valid_task_id(what.instance()))
     return invalid("The name of the worker instance is not valid.", "Use 1 to 256 of the characters A-Z a-z 0-9 . _ : @ / -");
   if (what.session().size() > max_session_bytes)
