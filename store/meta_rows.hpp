@@ -30,6 +30,8 @@
 //   moving/NUMBER      day u64 | retention in days u32, see archive_rows.hpp: the ended task is to move to this archive. Whoever applies the
 //                      row to the tables does that, so it is never in them; the number has 20 digits
 //   dropped/DAYS       day u64: archives of this retention in days (20 digits; 0: the node file's) before this day are not kept any more
+//   worker/INSTANCE    WorkerRecord, see worker_rows.hpp: an instance of a worker over HTTP
+//   work_key           WorkKey: by it the shard signs what workers over HTTP get
 //   namespace:N        the name of namespace N (decimal)
 //   alert_cursor/NAME  u64, the number of the last alert that has reached target NAME
 //   alert_start/NAME   u64 | unix ms u64, the newest alert at the first look at target NAME, and the time of that look
@@ -84,6 +86,8 @@ inline constexpr std::string_view effect_rows = "effect/";
 inline constexpr std::string_view deletion_rows = "deleted/";
 inline constexpr std::string_view move_rows = "moving/";
 inline constexpr std::string_view drop_rows = "dropped/";
+inline constexpr std::string_view worker_rows = "worker/";
+inline constexpr std::string_view work_key_row = "work_key";
 std::string namespace_row(std::uint32_t ns);
 /// The name of a row for a number, such that names sort like numbers: `prefix` and 20 digits.
 std::string numbered_row(std::string_view prefix, std::uint64_t number);

@@ -65,8 +65,8 @@ LIBRARIES = (
     ("nlohmann/", ("app/", "tests/"), "nlohmann_json belongs to app/"),
     ("microhttpd", ("app/metrics/", "app/door/", "tests/"), "libmicrohttpd belongs to app/metrics and app/door"),
     ("prometheus/", ("app/metrics/", "tests/"), "prometheus-cpp belongs to app/metrics"),
-    ("openssl/", ("app/access/token.", "app/certificates/", "actors/agents/http/transfer/", "tests/"),
-     "OpenSSL belongs to tokens, to app/certificates and to the transfers of http agents"),
+    ("openssl/", ("messages/tickets.", "app/access/token.", "app/certificates/", "actors/agents/http/transfer/", "tests/"),
+     "OpenSSL belongs to tickets, to tokens, to app/certificates and to the transfers of http agents"),
     ("gnutls/", ("app/door/tls", "tests/"), "GnuTLS belongs to app/door/tls, because libmicrohttpd speaks by it"),
     ("histedit.h", ("app/console/reader.",), "libedit belongs to the console's reader"),
 )

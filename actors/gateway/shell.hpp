@@ -64,7 +64,7 @@ class gateway_shell {
     constexpr auto is_about = row_of<Request>::is_about;
     if constexpr (is_about == about::one_task)
       return of_one(what, [&] { return core::shard_of_task(what.id(), routes_.count()); });
-    else if constexpr (is_about == about::one_job)
+    else if constexpr (is_about == about::one_name)
       return of_one(what, [&] { return core::shard_of_key(what.name(), routes_.count()); });
     else if constexpr (is_about == about::many)
       return of_many(what);

@@ -21,6 +21,8 @@ const std::vector<right_word>& right_words() {
       {right::deploy, "deploy", "change and delete workflows and jobs"},
       {right::administer, "administer", "act on nodes or read the audit"},
       {right::webhooks, "webhooks", "have status events sent to a URL"},
+      {right::work, "work", "take and report attempts as a worker of its agents"},
+      {right::vouch, "vouch", "vouch for the death of a worker that was heard lately"},
   };
   return all;
 }
@@ -34,6 +36,8 @@ const std::vector<role>& roles() {
       {"payloads", {right::payloads}},
       {"deploy", {right::look, right::deploy}},
       {"webhooks", {right::webhooks}},
+      {"agent", {right::work}},
+      {"vouch", {right::vouch}},
   };
   return all;
 }

@@ -21,6 +21,8 @@ enum class right : std::uint32_t {
   deploy = 1U << 6,      // workflows and jobs: create, change and delete
   administer = 1U << 7,  // nodes and shards
   webhooks = 1U << 8,    // have the node send status events to a URL of its choice
+  work = 1U << 9,        // as a worker over HTTP: take attempts of its agents and report them
+  vouch = 1U << 10,      // for the death of a worker that was heard lately
 };
 
 class right_set {
@@ -30,8 +32,8 @@ class right_set {
     for (const auto one : all) bits_ |= static_cast<std::uint32_t>(one);
   }
   static constexpr right_set all() {
-    return {right::look, right::see_own_tasks, right::see_tasks,  right::payloads, right::submit,
-            right::act,  right::deploy,        right::administer, right::webhooks};
+    return {right::look,   right::see_own_tasks, right::see_tasks, right::payloads, right::submit, right::act,
+            right::deploy, right::administer,    right::webhooks,  right::work,     right::vouch};
   }
   constexpr bool has(right one) const { return (bits_ & static_cast<std::uint32_t>(one)) != 0; }
   constexpr void add(right_set more) { bits_ |= more.bits_; }
@@ -78,6 +80,7 @@ struct principal {
   std::optional<std::vector<std::string>> namespaces{};  // nullopt: all
   std::string token{};                                   // its id; empty: it was no token that decided
   std::int64_t last_used_unix_ms = 0;                    // of the token: before this request, at this node; 0: not since the node started
+  std::optional<std::vector<std::string>> agents{};      // whose workers it may be; nullopt: of all
 
   /// Nobody was asked where the API is open to the whole machine.
   bool is_known() const { return kind != "loopback"; }
@@ -85,6 +88,7 @@ struct principal {
   bool may_use(std::string_view name_space) const {
     return !namespaces || std::find(namespaces->begin(), namespaces->end(), name_space) != namespaces->end();
   }
+  bool may_work_for(std::string_view agent) const { return !agents || std::find(agents->begin(), agents->end(), agent) != agents->end(); }
   /// Whether tasks of others are unknown to it.
   bool sees_only_own() const { return has(right::see_own_tasks) && !has(right::see_tasks); }
   bool sees_payloads() const { return has(right::payloads) || sees_only_own(); }

@@ -16,7 +16,7 @@ namespace fairlead {
 /// The subject of a request, which decides the shards to ask.
 enum class about {
   one_task,     // by `id`
-  one_job,      // by `name`
+  one_name,     // tasks' jobs or agents, by `name`
   many,         // tasks or jobs: cut by shard (cut_by_shard) and put together again (put_together)
   any_shard,    // data that all shards have
   every_shard,  // all shards are asked, and the answers are merged (merge)
@@ -70,7 +70,7 @@ using client_requests = request_table<
     // One job with its next launches.
     request_row<v1::JobShowRequest, v1::JobShowReply, about::special, answered_by::store, repeated::yes, right::look>,
     // The launches of a job.
-    request_row<v1::JobHistoryRequest, v1::JobHistoryReply, about::one_job, answered_by::store, repeated::yes, right::look>,
+    request_row<v1::JobHistoryRequest, v1::JobHistoryReply, about::one_name, answered_by::store, repeated::yes, right::look>,
     // An operator's action on jobs.
     request_row<v1::JobOperateRequest, v1::JobOperateReply, about::special, answered_by::scheduler, repeated::no, right::act>,
 
@@ -87,6 +87,8 @@ using client_requests = request_table<
     request_row<v1::RepliesRequest, v1::RepliesReply, about::special, answered_by::replies, repeated::yes, right::submit>,
     // An operator's action on an agent instance or on the breaker of a service.
     request_row<v1::AgentOperateRequest, v1::AgentOperateReply, about::every_shard, answered_by::scheduler, repeated::no, right::act>,
+    // A worker over HTTP begins a session, or goes on with one.
+    request_row<v1::WorkerSessionRequest, v1::WorkerSessionReply, about::one_name, answered_by::scheduler, repeated::yes, right::work>,
 
     // Counts, agents and traffic of the shards, and the node.
     request_row<v1::StatusRequest, v1::StatusReply, about::special, answered_by::scheduler, repeated::yes, right::look>,

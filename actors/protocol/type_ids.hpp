@@ -93,6 +93,8 @@ CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ShardNodesReply))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::AuditListRequest))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::AuditListReply))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::CertificateReport))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::WorkerSessionRequest))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::WorkerSessionReply))
 
 // Inside one process only.
 CAF_ADD_TYPE_ID(fairlead, (fairlead::commit_request))

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/core/cluster/limit_part.hpp"
+#include "messages/tickets.hpp"
 
 namespace fairlead {
 
@@ -84,6 +85,7 @@ registry::arrival registry::add(const v1::RegisterAgent& what) {
   entry.of = &to;
   entry.name = what.instance();
   entry.kind = what.kind();
+  met_worker_ = met_worker_ || entry.kind == worker_kind;
   entry.node = what.node();
   entry.revision = what.revision();
   entry.away = false;
@@ -132,6 +134,7 @@ void registry::forget(instance& which) {
   for (auto& [holder, what] : holders_)
     if (what.at == &which) what.at = nullptr;
   std::erase(of.instances, &which);
+  if (which.kind == worker_kind) left_.emplace_back(which.name, which.incarnation);
   // Its pointers in the demands go with the rebuild.
   rebuild(of, time_.now());
   instances_.erase(std::string{which.name});
@@ -141,7 +144,13 @@ std::optional<registry::presence> registry::find(std::string_view name) const {
   const auto found = instances_.find(name);
   if (found == instances_.end()) return std::nullopt;
   const auto& one = found->second;
-  return presence{one.incarnation, one.revision, one.capacity, one.held, one.away, waiting(*one.of)};
+  return presence{one.incarnation, one.revision, one.capacity, one.held, one.away, waiting(*one.of), one.kind == worker_kind, one.of->agent};
+}
+
+std::optional<std::uint64_t> registry::worker_at(std::string_view name) const {
+  if (!met_worker_) return std::nullopt;
+  const auto found = instances_.find(name);
+  return found != instances_.end() && found->second.kind == worker_kind ? std::optional{found->second.incarnation} : std::nullopt;
 }
 
 /// True: the limits have changed.

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "actors/core/planted_faults.hpp"
@@ -73,9 +74,17 @@ class registry final : public core::agent_directory, private wait_queues::admiss
     std::uint32_t held = 0;
     bool away = false;
     std::uint64_t waiting = 0;  // steps that wait for its service
+    bool worker = false;        // over HTTP
+    std::string_view agent{};
   };
   /// Nullopt: the instance has never registered.
   std::optional<presence> find(std::string_view instance) const;
+
+  /// The incarnation of a worker over HTTP; nullopt: the instance is none.
+  std::optional<std::uint64_t> worker_at(std::string_view instance) const;
+
+  /// The workers over HTTP that have left and were forgotten since the last call, with their incarnations.
+  std::vector<std::pair<std::string, std::uint64_t>> take_left() { return std::exchange(left_, {}); }
 
   core::slot_answer claim(const core::slot_request& what) override;
   bool wants_input(std::string_view agent, std::string_view call) const override;
@@ -139,8 +148,8 @@ class registry final : public core::agent_directory, private wait_queues::admiss
   /// Carries out an operator's action. An error changes nothing.
   v1::AgentOperateReply operate(const v1::AgentOperateRequest& what);
 
-  /// Whether `take_changes` has something.
-  bool changed() const noexcept { return !changed_.empty(); }
+  /// Whether `take_changes` or `take_left` has something.
+  bool changed() const noexcept { return !changed_.empty() || !left_.empty(); }
   /// The changes since the last call, which must become durable. The caller raises the alerts, reports their numbers and writes the
   /// records.
   std::vector<service_change> take_changes();
@@ -202,10 +211,12 @@ class registry final : public core::agent_directory, private wait_queues::admiss
   alarms<service> breakers_;
   alarms<service> absences_;
   std::vector<service*> changed_;
+  std::vector<std::pair<std::string, std::uint64_t>> left_;
   std::vector<double> scratch_;
   std::optional<wait_queues::turn> serving_;  // as `next_waiting` named it last
   std::uint64_t given_ = 0;
   std::uint64_t queues_made_ = 0;
+  bool met_worker_ = false;      // over HTTP, ever
   bool limits_changed_ = false;  // by the last registration
   bool held_back_ = false;
   bool closed_ = false;

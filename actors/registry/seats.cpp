@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "messages/tickets.hpp"
+
 namespace fairlead {
 
 agent_seats::address agent_seats::of(const agent_actor& handle) {
@@ -31,6 +33,7 @@ agent_actor agent_seats::take(const v1::RegisterAgent& what, const caf::strong_a
   if (seat.incarnation != what.incarnation()) seat.clock = {};
   seat.incarnation = what.incarnation();
   seat.local = local;
+  seat.outlives = what.kind() == worker_kind;
   seat.away = false;
   seat.clock.told(what.beacon_ms(), time_.steady());
   return before;
@@ -69,7 +72,7 @@ bool agent_seats::any_remote() const {
 std::vector<std::string> agent_seats::local() const {
   std::vector<std::string> out;
   for (const auto& [instance, seat] : seats_)
-    if (seat.local) out.push_back(instance);
+    if (seat.local && !seat.outlives) out.push_back(instance);
   return out;
 }
 

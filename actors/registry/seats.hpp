@@ -20,6 +20,7 @@ struct agent_seat {
   std::uint64_t incarnation = 0;
   bool local = false;  // in this process: its clock is ours, and its silence means nothing
   bool away = false;
+  bool outlives = false;  // a worker over HTTP: its attempts go on when this process has ended
   core::agent_clock clock;
 };
 
@@ -48,7 +49,7 @@ class agent_seats {
   static constexpr duration look_period = std::chrono::milliseconds{250};
   /// Whether an instance on another node is present.
   bool any_remote() const;
-  /// The instances in this process.
+  /// The instances in this process whose attempts end with it.
   std::vector<std::string> local() const;
 
   /// Sets the sending time of a message to the instance.

@@ -3,6 +3,7 @@
 #include "actors/protocol/reminders.hpp"
 #include "actors/registry/seats.hpp"
 #include "actors/supervision/guardian.hpp"
+#include "messages/tickets.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -29,7 +30,8 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   scheduler_shell(self_pointer self, scheduler_setup setup)
       : self_(self),
         setup_(std::move(setup)),
-        scheduler_({setup_.time, setup_.reads, this, this, setup_.log, setup_.engine, nullptr, bool{setup_.replica}, setup_.replication},
+        scheduler_({setup_.time, setup_.reads, this, this, setup_.log, setup_.engine, nullptr, bool{setup_.replica}, setup_.replication,
+                    make_work_key()},
                    limits_of(setup_), setup_.faults),
         agents_(*setup_.time) {}
 
@@ -190,7 +192,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     drains_.clear();
   }
 
-  /// Agents on other nodes finish their attempts without this process and report them to the next one.
+  /// Agents on other nodes and workers over HTTP finish their attempts without this process and report them to the next one.
   bool idle_here() const {
     const auto local = agents_.local();
     return std::all_of(local.begin(), local.end(), [this](const std::string& one) { return scheduler_.held_by(one) == 0; });

@@ -57,6 +57,12 @@ std::optional<error> outlived(const v1::RegisterAgent& said, const scheduler_lim
                remedy};
 }
 
+error name_of_another(const v1::RegisterAgent& said, std::string_view agent) {
+  return {v1::ERROR_CODE_CONFLICT,
+          "worker instance " + said.instance() + " of agent " + said.agent() + " has the name of an instance of agent " + std::string{agent},
+          "register the worker under another instance name"};
+}
+
 error no_room() {
   return {v1::ERROR_CODE_OVERLOADED, std::to_string(max_instances) + " agent instances are known, which is the maximum",
           "restart the node: at its start the shard forgets instances that are not used any more"};
@@ -87,7 +93,15 @@ v1::AgentWelcome scheduler::add_agent(const v1::RegisterAgent& what, bool reconn
     return refuse(*why);
   }
   const auto before = slots_.find(what.instance());
+  if (const auto why = workers_.refuse(what, batches_.rows())) {
+    welcome.set_superseded(true);
+    return refuse(*why);
+  }
+  // Shards give incarnations out by the agent's name: those of two agents say nothing about each other.
+  if (what.kind() == worker_kind && before && before->agent != what.agent() && (!before->away || before->held > 0))
+    return refuse(name_of_another(what, before->agent));
   const auto arrival = slots_.add(what);
+  welcome.set_superseded(arrival == registry::arrival::stale || arrival == registry::arrival::outdated);
   if (arrival == registry::arrival::stale) return refuse(stale(what.instance(), what.incarnation(), before->incarnation));
   if (arrival == registry::arrival::refused) return refuse(no_room());
   if (arrival == registry::arrival::outdated) {
@@ -186,6 +200,19 @@ void scheduler::refused(const v1::OutcomeBatch& what) {
   }
 }
 
+/// The attempt was given back by its holder: nobody has begun it. The step may go to another instance at once.
+bool scheduler::given_back(live_task& task, const v1::OutcomeBatch& by, const v1::Outcome& what) {
+  if (!holds_step({by.instance(), by.incarnation()}, task.record, what.step())) return false;
+  return apply(task, core::attempt_refused{what.step(), what.direction(), what.attempt(), true}).accepted;
+}
+
+/// Only workers over HTTP have tickets.
+void scheduler::ticket(const std::string& instance, v1::Perform& what) {
+  if (const auto incarnation = slots_.worker_at(instance))
+    what.set_ticket(workers_.ticket_for({limits_.shard, what.task_number(), what.step(), what.direction(), what.attempt()}, instance,
+                                        *incarnation, batches_.rows()));
+}
+
 /// Outcomes of attempts that an earlier lineage handed over after its backup. If this lineage has the task, its attempts are in doubt and
 /// will be asked for again. Unknown tasks are listed as effects without a task, for an operator. Each is acknowledged once it is listed.
 void scheduler::left_over(const v1::OutcomeBatch& what) {
@@ -234,7 +261,8 @@ void scheduler::outcomes(v1::OutcomeBatch what) {
     auto* task = load(item.task_number());
     const auto theirs = task != nullptr && (may_speak_for(who, task->record, item.step()) || faults_.forget_fence);
     const auto unheard = faults_.refuse_awaited && e.fault && e.fault->kind() == v1::FAULT_KIND_IN_DOUBT;
-    const auto accepted = (theirs && !unheard && apply(*task, e).accepted) || faults_.accept_unknown;
+    const auto counts = item.not_begun() ? task != nullptr && given_back(*task, what, item) : theirs && !unheard && apply(*task, e).accepted;
+    const auto accepted = counts || faults_.accept_unknown;
     // A poisoned task is about to be parked: the outcome is neither recorded nor refused, so the agent sends it again.
     if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
     if (task != nullptr && !accepted) forget_if_idle(item.task_number());
@@ -295,6 +323,7 @@ void scheduler::heartbeats(v1::HeartbeatBatch what) {
 }
 
 void scheduler::write_services() {
+  for (const auto& [instance, incarnation] : slots_.take_left()) workers_.left(instance, incarnation, batches_.rows());
   for (auto& change : slots_.take_changes()) {
     auto& record = change.record;
     for (const auto number : change.resolved) {
@@ -325,6 +354,25 @@ void scheduler::offer() {
   slots_.wake();
   serve_waiting();
   write_services();
+}
+
+void scheduler::answer(const v1::WorkerSessionRequest& what, std::uint64_t ticket) {
+  v1::WorkerSessionReply reply;
+  if (draining_) {
+    *reply.mutable_error() = node_is_stopping().to_proto();
+  } else {
+    const auto standing_of = [this](const std::string& instance) {
+      const auto known = slots_.find(instance);
+      if (!known) return worker_book::standing{};
+      return worker_book::standing{true, !known->away, known->held > 0, known->worker, known->incarnation};
+    };
+    reply = workers_.answer(what, standing_of, batches_.rows());
+    if (what.take_over() && reply.error().code() == v1::ERROR_CODE_OK)
+      world_.log->on_note(note_level::warning, "scheduler",
+                          core::clean_text(what.who(), who_limit) + ": a later process takes worker instance " +
+                              core::clean_text(what.instance(), 256) + " over");
+  }
+  batches_.after().replies.emplace_back(ticket, std::move(reply));
 }
 
 void scheduler::answer(const v1::AgentOperateRequest& what, std::uint64_t ticket) {

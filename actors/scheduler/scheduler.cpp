@@ -45,6 +45,7 @@ scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults
       replica_watch_(batches_, alerts_, *world.log, *world.time, limits_.replica_alert_after),
       certificate_watch_(batches_, alerts_, *world.time),
       slots_(*world.time, policy_of(limits)),
+      workers_(*world.time, limits_.shard, limits_.lineage, world.work_key),
       brake_(limits.brake),
       evaluations_(limits.evaluating_bytes),
       launches_({world.time, world.zones != nullptr ? world.zones : &time_zones::of_system(), world.log, &batches_, &alerts_, &store_watch_,
@@ -63,6 +64,7 @@ status scheduler::open(std::uint64_t epoch) {
   });
   if (!services.ok()) return services;
   if (auto listed = strays_.open(committed()); !listed.ok()) return listed;
+  if (auto listed = workers_.open(committed()); !listed.ok()) return listed;
   if (auto listed = failing_.open(committed()); !listed.ok()) return listed;
   if (auto listed = certificate_watch_.open(); !listed.ok()) return listed;
   if (auto opened = catalog_.open(committed()); !opened.ok()) return opened;
@@ -415,7 +417,10 @@ void scheduler::watch_brake(const v1::TaskRecord& record, const core::decision& 
 }
 
 void scheduler::gather(live_task& task, core::decision& made) {
-  for (auto& out : made.performs) *batches_.after().performs[out.instance].add_items() = std::move(out.message);
+  for (auto& out : made.performs) {
+    ticket(out.instance, out.message);
+    *batches_.after().performs[out.instance].add_items() = std::move(out.message);
+  }
   for (auto& hint : made.hints) *batches_.after().hints.add_items() = std::move(hint);
   for (auto& request : made.evaluations) {
     const auto key = core::evaluation_key(request.step(), request.direction());

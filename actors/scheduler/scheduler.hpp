@@ -35,6 +35,7 @@
 #include "actors/scheduler/books/traffic.hpp"
 #include "actors/scheduler/books/undo_brake.hpp"
 #include "actors/scheduler/books/watches.hpp"
+#include "actors/scheduler/books/worker_book.hpp"
 #include "actors/scheduler/books/workflow_catalog.hpp"
 #include "actors/scheduler/commit/certificate_watch.hpp"
 #include "actors/scheduler/commit/effects.hpp"
@@ -79,6 +80,7 @@ class scheduler final : private launch_tasks {
     const core::zone_source* zones = nullptr;                 // null: the system's
     bool confirms = false;                                    // other nodes may lead the shard (commit_pipeline::ports)
     std::function<v1::ReplicationStatus()> replication = {};  // of this node; empty: the shard lives on this node alone
+    std::string work_key = {};                                // random; signs for workers over HTTP if the shard has no key yet
   };
 
   scheduler(ports world, scheduler_limits limits, planted_faults faults = {});
@@ -119,6 +121,7 @@ class scheduler final : private launch_tasks {
   /// An operator has dealt with the effects without a task.
   void answer(const v1::DoctorRequest& what, std::uint64_t ticket);
   void answer(const v1::AgentOperateRequest& what, std::uint64_t ticket);
+  void answer(const v1::WorkerSessionRequest& what, std::uint64_t ticket);
   void answer(const v1::JobApplyRequest& what, std::uint64_t ticket);
   void answer(const v1::JobOperateRequest& what, std::uint64_t ticket);
   /// The cron has found jobs whose time has come.
@@ -215,6 +218,8 @@ class scheduler final : private launch_tasks {
   void arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left);
   void count_limits_anew(const std::string& agent);
   void refused(const v1::OutcomeBatch& what);
+  void ticket(const std::string& instance, v1::Perform& what);
+  bool given_back(live_task& task, const v1::OutcomeBatch& by, const v1::Outcome& what);
   void left_over(const v1::OutcomeBatch& what);
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action);
   bool is_leaving(std::uint64_t number);
@@ -264,6 +269,7 @@ class scheduler final : private launch_tasks {
   traffic_counts traffic_;
   watches watches_;
   stray_effects strays_;
+  worker_book workers_;
   failing_steps failing_{alerts_};
   undo_brake brake_;
   stalest_task stalest_;

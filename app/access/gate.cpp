@@ -90,7 +90,7 @@ status gate::read() {
   for (const auto& one : file.tokens) {
     auto& now = (*known)[one.id];
     now = {one.hash,
-           {"token", one.name, one.roles, rights_of(one.roles), one.expires_unix_ms, one.namespaces, one.id},
+           {"token", one.name, one.roles, rights_of(one.roles), one.expires_unix_ms, one.namespaces, one.id, 0, one.agents},
            one.created_unix_ms,
            one.revoked_unix_ms};
     if (!before) continue;
@@ -197,7 +197,7 @@ bool gate::still_admits(const principal& who, std::optional<std::string_view> au
   const auto found = identify(authorization, from, now);
   const auto* const same = std::get_if<principal>(&found);
   return same != nullptr && same->kind == who.kind && same->name == who.name && same->token == who.token && same->rights == who.rights &&
-         same->namespaces == who.namespaces;
+         same->namespaces == who.namespaces && same->agents == who.agents;
 }
 
 bool gate::knows(std::optional<std::string_view> authorization, const door::peer& from, moment now) const {
@@ -240,7 +240,7 @@ std::variant<principal, std::string> gate::find_certificate(const door::client_c
   }
   for (const auto& one : *known)
     if (std::find(shown.names.begin(), shown.names.end(), one.san) != shown.names.end())
-      return principal{"certificate", one.name, one.roles, rights_of(one.roles), shown.ends_unix_ms, one.namespaces};
+      return principal{"certificate", one.name, one.roles, rights_of(one.roles), shown.ends_unix_ms, one.namespaces, {}, 0, one.agents};
   std::string names;
   for (const auto& name : shown.names) names += (names.empty() ? "" : ", ") + name;
   if (names.empty()) return "The client certificate has no name.";

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "actors/agents/secrets/file.hpp"
+#include "actors/core/workflow/check.hpp"
 #include "actors/protocol/access.hpp"
 #include "app/json/writer.hpp"
 #include "app/process/write_all.hpp"
@@ -50,6 +51,22 @@ std::vector<std::string> read_token_namespaces(yaml_section& section) {
   return out;
 }
 
+std::optional<std::vector<std::string>> read_token_agents(yaml_section& section) {
+  const auto list = section.find("agents");
+  if (!list) return std::nullopt;
+  std::vector<std::string> out;
+  for (const auto& one : list->items()) {
+    const auto word = one.text();
+    if (word && !core::valid_agent_name(*word))
+      one.expected("the name of an agent");
+    else if (word)
+      out.push_back(*word);
+  }
+  if (out.size() > most_token_agents) list->complain("the token has more than 64 agents", "remove some");
+  if (list->is_list() && out.empty()) list->complain("the token has no agent", "leave the key out: the token is for all agents then");
+  return out;
+}
+
 token_entry read_token(const yaml_node& node) {
   token_entry out;
   yaml_section section{node};
@@ -76,6 +93,7 @@ token_entry read_token(const yaml_node& node) {
     if (list->is_list() && out.roles.empty()) list->complain("the token has no role", "roles are " + role_words());
   }
   out.namespaces = read_token_namespaces(section);
+  out.agents = read_token_agents(section);
   read_moment(section, "created_at", out.created_unix_ms);
   read_moment(section, "expires_at", out.expires_unix_ms);
   read_moment(section, "revoked_at", out.revoked_unix_ms);
@@ -171,6 +189,11 @@ std::string tokens_text(const std::vector<token_entry>& tokens) {
     if (one.namespaces != token_entry{}.namespaces) {
       row.key("namespaces").begin_array();
       for (const auto& name : one.namespaces) row.string(name);
+      row.end_array();
+    }
+    if (one.agents) {
+      row.key("agents").begin_array();
+      for (const auto& name : *one.agents) row.string(name);
       row.end_array();
     }
     const auto moment = [&](const char* key, std::int64_t at) {

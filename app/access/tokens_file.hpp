@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct token_entry {
   std::string revoked_by;
   std::string comment;
   std::vector<std::string> namespaces{"default"};  // never empty
+  std::optional<std::vector<std::string>> agents{};  // whose workers it may be; nullopt: of all
 };
 
 struct tokens_file {
@@ -32,6 +34,7 @@ struct tokens_file {
 
 /// Of one token.
 inline constexpr std::size_t most_token_namespaces = 16;
+inline constexpr std::size_t most_token_agents = 64;
 
 /// `path` names the file in problems.
 tokens_file parse_tokens(const std::string& path, const std::string& text);

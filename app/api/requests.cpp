@@ -196,7 +196,10 @@ using taker = void (*)(const exchange_ptr&);
 
 template <class... Rows>
 std::map<std::string_view, taker> takers_of(request_table<Rows...>) {
-  return {{Rows::request::descriptor()->name(), &take_message<typename Rows::request>}...};
+  std::map<std::string_view, taker> out{{Rows::request::descriptor()->name(), &take_message<typename Rows::request>}...};
+  // Workers have paths of their own, where it is checked whose workers they may be and what they vouch for.
+  out.erase(v1::WorkerSessionRequest::descriptor()->name());
+  return out;
 }
 
 }  // namespace

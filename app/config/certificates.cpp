@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "actors/core/text/text.hpp"
+#include "actors/core/workflow/check.hpp"
 #include "actors/protocol/access.hpp"
 #include "app/config/parts.hpp"
 
@@ -16,6 +17,7 @@ constexpr std::size_t most_certificates = 256;
 constexpr std::size_t longest_uri = 2'048;
 constexpr std::size_t longest_common_name = 64;
 constexpr std::size_t most_namespaces = 16;
+constexpr std::size_t most_agents = 64;
 constexpr const char* name_forms = "a name of a certificate: spiffe://example.org/agent, dns:n1.example.org or cn:ben";
 
 /// RFC 3986, as far as it tells a URI from other texts.
@@ -55,6 +57,22 @@ std::vector<std::string> read_namespaces(const yaml_node& node) {
   return out;
 }
 
+std::vector<std::string> read_agents(const yaml_node& node) {
+  std::vector<std::string> out;
+  const auto items = node.items();
+  if (items.size() > most_agents) node.complain("there are more than 64 agents", "remove some");
+  for (const auto& one : items) {
+    const auto word = one.text();
+    if (word && !core::valid_agent_name(*word))
+      one.expected("the name of an agent");
+    else if (word)
+      out.push_back(*word);
+  }
+  if (node.is_list() && items.empty())
+    node.complain("the certificate has no agent", "leave the key out: the certificate is for all agents then");
+  return out;
+}
+
 access_certificate read_certificate(const yaml_node& node) {
   access_certificate out;
   yaml_section section{node};
@@ -76,6 +94,7 @@ access_certificate read_certificate(const yaml_node& node) {
   if (const auto roles = section.require("roles", "a list of roles")) out.roles = read_roles(*roles, "the certificate");
   const auto namespaces = section.find("namespaces");
   out.namespaces = namespaces ? read_namespaces(*namespaces) : std::vector<std::string>{std::string{default_namespace_word}};
+  if (const auto agents = section.find("agents")) out.agents = read_agents(*agents);
   section.finish();
   return out;
 }

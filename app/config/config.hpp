@@ -66,6 +66,7 @@ struct access_certificate {
   std::string name;  // that histories and logs have
   std::vector<std::string> roles;
   std::vector<std::string> namespaces;
+  std::optional<std::vector<std::string>> agents{};  // whose workers it may be; nullopt: of all
 };
 
 struct access_config {

@@ -18,6 +18,7 @@
 #include "store/rows/counters.hpp"
 #include "store/rows/effect_rows.hpp"
 #include "store/rows/task_rows.hpp"
+#include "store/rows/worker_rows.hpp"
 
 namespace fairlead::store {
 
@@ -131,6 +132,7 @@ class checker {
     scan(table::meta, [&](std::string_view key, std::string_view payload) {
       if (is_effect(key) && !v1::EffectRecord{}.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
         add(table::meta, key, "the value does not parse");
+      if (const auto why = unsound_worker_row(key, payload)) add(table::meta, key, *why);
       if (key.starts_with(keys::meta(meta::deletion_rows)) && !meta::number_of_row(key)) add(table::meta, key, "the row names no task");
     });
     const auto told = [&](const status& rows) {

@@ -39,12 +39,13 @@ struct attempt_ended {
   bool log_cut = false;
 };
 
-/// The agent has not begun an attempt handed to it, and will not: it obeys a later lineage or start of the shard. The attempt does not
-/// count.
+/// The agent has not begun an attempt handed to it, and will not: it obeys a later lineage or start of the shard, or it gave the attempt back.
+/// The attempt does not count.
 struct attempt_refused {
   std::uint32_t step = 0;
   v1::Direction direction = v1::DIRECTION_PERFORM;
   std::uint32_t attempt = 0;
+  bool given_back = false;
 };
 
 /// The expression worker's answer for a step's input.

@@ -72,7 +72,9 @@ void task_machine::on(const attempt_refused& e) {
   const auto* step = find(e.step);
   if (step == nullptr || !is_out(*step, e.direction, e.attempt)) return;
   out_.accepted = true;
-  hand_back(e.step, "agent instance " + step->instance() + " has not begun the step: it has seen a later lineage or start of the shard");
+  hand_back(e.step, "agent instance " + step->instance() +
+                        (e.given_back ? " gave the step back: nobody has begun it"
+                                      : " has not begun the step: it has seen a later lineage or start of the shard"));
   advance();
 }
 

@@ -10,6 +10,7 @@
 #include "actors/queries/alert_queries.hpp"
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/scheduler.hpp"
+#include "messages/ids.hpp"
 
 namespace fairlead {
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::size_t max_cursor_bytes = 1'048'576;  // one part for each shard
 constexpr std::size_t max_registration_bytes = 1'048'576;
+constexpr std::size_t max_session_bytes = 1'024;
 constexpr std::size_t max_audit_filter_bytes = 1'024;  // no entry has more in a field
 
 std::optional<error> check_operator(const std::string& who, const std::string& reason) {
@@ -221,6 +223,19 @@ std::optional<error> check_request(const v1::RegisterAgent& what) {
   if (what.ByteSizeLong() <= max_registration_bytes) return std::nullopt;
   return invalid("the registration of an instance has " + std::to_string(what.ByteSizeLong()) + " bytes, but at most 1 MiB is allowed",
                  "give the agent fewer calls");
+}
+
+std::optional<error> check_request(const v1::WorkerSessionRequest& what) {
+  if (!core::valid_agent_name(what.name())) return invalid("The agent's name is not valid.", "Give the name that steps use.");
+  if (what.name() == core::operations_agent)
+    return invalid("The agent " + what.name() + " is the node's own.", "Give the worker's agent another name.");
+  if (!valid_task_id(what.instance()))
+    return invalid("The name of the worker instance is not valid.", "Use 1 to 256 of the characters A-Z a-z 0-9 . _ : @ / -");
+  if (what.session().size() > max_session_bytes)
+    return invalid("The session has more than 1 KiB.", "Give the session as the registration returned it.");
+  if (what.who().empty())
+    return invalid("The request does not say who asks.", "Send it over the API, which knows who asks.");
+  return check_operator(what.who(), {});
 }
 
 std::optional<error> check_request(const v1::InspectRequest& what) { return check_node_name(what.node()); }

@@ -42,6 +42,7 @@ std::optional<error> check_request(const v1::RepliesRequest& what);
 std::optional<error> check_request(const v1::DoctorRequest& what);
 std::optional<error> check_request(const v1::AgentOperateRequest& what);
 std::optional<error> check_request(const v1::RegisterAgent& what);
+std::optional<error> check_request(const v1::WorkerSessionRequest& what);
 std::optional<error> check_request(const v1::InspectRequest& what);
 std::optional<error> check_request(const v1::NodeOperateRequest& what);
 std::optional<error> check_request(const v1::ShardNodesRequest& what);

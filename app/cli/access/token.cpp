@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "actors/core/workflow/check.hpp"
 #include "actors/protocol/access.hpp"
 #include "app/access/token.hpp"
 #include "app/access/tokens_file.hpp"
@@ -41,14 +42,22 @@ void write_token(json_writer& out, const token_entry& one, const std::string& te
   for (const auto& word : one.roles) out.string(word);
   out.end_array().key("namespaces").begin_array();
   for (const auto& name : one.namespaces) out.string(name);
-  out.end_array().key("expires_at").moment(one.expires_unix_ms).key("created_at").moment(one.created_unix_ms);
+  out.end_array().key("agents");
+  if (one.agents) {
+    out.begin_array();
+    for (const auto& name : *one.agents) out.string(name);
+    out.end_array();
+  } else {
+    out.null();
+  }
+  out.key("expires_at").moment(one.expires_unix_ms).key("created_at").moment(one.created_unix_ms);
   out.key("created_by").string(one.created_by).key("revoked_at").moment(one.revoked_unix_ms);
   out.key("revoked_by").text_or_null(one.revoked_by).key("comment").text_or_null(one.comment).end_object();
 }
 
 struct creation {
   std::string file, name, expires = "90d", comment, by;
-  std::vector<std::string> roles, namespaces;
+  std::vector<std::string> roles, namespaces, agents;
 };
 
 /// Everything but what is random.
@@ -63,6 +72,9 @@ result<token_entry> entry_of(const creation& asked) {
       return invalid("'" + printable(name) + "' is no name of a namespace",
                      "a name has 1 to 64 characters of a-z 0-9 . _ -, a letter or a digit first");
   if (asked.namespaces.size() > most_token_namespaces) return invalid("--namespace is given more than 16 times", "give fewer");
+  for (const auto& name : asked.agents)
+    if (!core::valid_agent_name(name)) return invalid("'" + printable(name) + "' is no name of an agent", "give the name that steps use");
+  if (asked.agents.size() > most_token_agents) return invalid("--agent is given more than 64 times", "give fewer");
   if (asked.comment.size() > 256) return invalid("the comment has more than 256 bytes", "shorten it");
   std::int64_t lasts_ms = 0;
   if (asked.expires != "never" && (!parse_duration(asked.expires, lasts_ms) || lasts_ms <= 0 || lasts_ms > longest_ms))
@@ -70,6 +82,7 @@ result<token_entry> entry_of(const creation& asked) {
   out.name = asked.name;
   out.roles = asked.roles;
   if (!asked.namespaces.empty()) out.namespaces = asked.namespaces;
+  if (!asked.agents.empty()) out.agents = asked.agents;
   out.created_unix_ms = now_unix_ms();
   out.created_by = operator_name(asked.by);
   out.expires_unix_ms = lasts_ms == 0 ? 0 : out.created_unix_ms + lasts_ms;
@@ -121,11 +134,12 @@ int list(cli_context& context, const std::string& file, bool quiet) {
                       {"STATE"},
                       {"ROLES"},
                       {"NAMESPACES"},
+                      {"AGENTS"},
                       {"EXPIRES"},
                       {"CREATED", align::left, narrow::drop},
                       {"BY", align::left, narrow::drop}}};
     for (const auto& one : *tokens)
-      table.add({one.id, one.name, state_of(one), joined(one.roles), joined(one.namespaces),
+      table.add({one.id, one.name, state_of(one), joined(one.roles), joined(one.namespaces), one.agents ? joined(*one.agents) : "all",
                  one.expires_unix_ms == 0 ? cell{"never"} : time_cell(one.expires_unix_ms), time_cell(one.created_unix_ms),
                  one.created_by.empty() ? "-" : printable(one.created_by)});
     print(context, table.text());
@@ -181,6 +195,8 @@ void add_token_commands(CLI::App& app, cli_context& context) {
   making->add_option(
       "--namespace", asked->namespaces,
       "A namespace that the token may ask for (default " + std::string{default_namespace_word} + "); may be given several times");
+  making->add_option("--agent", asked->agents,
+                     "An agent whose worker the token may be with the role agent (default all); may be given several times");
   making->add_option("--expires", asked->expires, "How long the token is valid, such as 30d, or never (default 90d)");
   making->add_option("--comment", asked->comment, "Kept in the file");
   add_file_option(*making, asked->file);

@@ -107,6 +107,7 @@ inline gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, s
         reply.set_held(request.instance() == "n1/payment" ? 3 : 0);
         return reply;
       },
+      [](const v1::WorkerSessionRequest&) { return v1::WorkerSessionReply{}; },
       [](const v1::JobApplyRequest&) { return v1::JobApplyReply{}; },
       [](const v1::JobListRequest&) { return v1::JobListReply{}; },
       [](const v1::JobShowRequest&) { return v1::JobShowReply{}; },

@@ -123,6 +123,25 @@ TEST(check_of_a_request, to_change_the_nodes_of_a_shard_needs_a_node_and_a_name_
   EXPECT_EQ(refused(what), "the address or the cluster of the node is too long");
 }
 
+TEST(check_of_a_request, to_begin_a_session_needs_names_that_a_shard_can_keep) {
+  v1::WorkerSessionRequest sound;
+  sound.set_name("payment");
+  sound.set_instance("host-1/payment:4711");
+  sound.set_who("ann");
+  EXPECT_EQ(refused(sound), "");
+  const auto with = [&](auto change) {
+    auto what = sound;
+    change(what);
+    return refused(what);
+  };
+  EXPECT_EQ(with([](auto& what) { what.set_name("a b"); }), "The agent's name is not valid.");
+  EXPECT_EQ(with([](auto& what) { what.set_name("fairlead.operations"); }), "The agent fairlead.operations is the node's own.");
+  EXPECT_EQ(with([](auto& what) { what.clear_instance(); }), "The name of the worker instance is not valid.");
+  EXPECT_EQ(with([](auto& what) { what.set_instance("a b"); }), "The name of the worker instance is not valid.");
+  EXPECT_EQ(with([](auto& what) { what.set_session(std::string(1'025, 'a')); }), "The session has more than 1 KiB.");
+  EXPECT_EQ(with([](auto& what) { what.clear_who(); }), "The request does not say who asks.");
+}
+
 /// Whether a gateway passes it on, and whether a shard answers it.
 struct taken {
   bool by_gateway = false;

@@ -126,6 +126,11 @@ inline scheduler_actor::behavior_type made_up_scheduler(scheduler_actor::pointer
         reply.set_held(1);
         return reply;
       },
+      [=](const v1::WorkerSessionRequest&) {
+        v1::WorkerSessionReply reply;
+        reply.set_incarnation(shard + 1);
+        return reply;
+      },
       [=](const v1::JobApplyRequest& what) {
         v1::JobApplyReply reply;
         for (const auto& spec : what.jobs()) {

@@ -25,7 +25,8 @@ using every_message =
                v1::NodeOperateReply, v1::JobApplyRequest, v1::JobApplyReply, v1::JobListRequest, v1::JobListReply, v1::JobShowRequest,
                v1::JobShowReply, v1::JobHistoryRequest, v1::JobHistoryReply, v1::JobOperateRequest, v1::JobOperateReply,
                v1::WorkflowDeleteRequest, v1::WorkflowDeleteReply, v1::ReplicaBatch, v1::ReplicaHello, v1::ReplicaWelcome, v1::ReplicaCopy,
-               v1::ShardNodesRequest, v1::ShardNodesReply, v1::AuditListRequest, v1::AuditListReply, v1::CertificateReport>;
+               v1::ShardNodesRequest, v1::ShardNodesReply, v1::AuditListRequest, v1::AuditListReply, v1::CertificateReport,
+               v1::WorkerSessionRequest, v1::WorkerSessionReply>;
 
 /// Puts a value into every field, two into repeated ones.
 void fill(google::protobuf::Message& out, int depth = 0) {

@@ -147,5 +147,15 @@ TEST_F(agent_seats_test, does_not_take_its_own_standstill_for_silence_of_others)
   EXPECT_FALSE(silent_after(250).empty());
 }
 
+TEST_F(agent_seats_test, leaves_out_workers_of_this_process_whose_attempts_go_on_without_it) {
+  auto one = from("n1/svc", 1, 0);
+  one.set_kind("native");
+  seats.take(one, a, true);
+  auto worker = from("w/1", 1, 0);
+  worker.set_kind("worker");
+  seats.take(worker, b, true);
+  EXPECT_EQ(seats.local(), std::vector<std::string>{"n1/svc"});
+}
+
 }  // namespace
 }  // namespace fairlead::testing

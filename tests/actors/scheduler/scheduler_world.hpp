@@ -72,6 +72,7 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   std::map<std::uint64_t, v1::JobApplyReply> job_applications;
   std::map<std::uint64_t, v1::JobOperateReply> job_operations;
   std::map<std::uint64_t, v1::StatusReply> statuses;
+  std::map<std::uint64_t, v1::WorkerSessionReply> sessions;
   std::vector<std::int64_t> cron_woken_ms;
   std::vector<std::pair<std::string, v1::HeartbeatAck>> heartbeats;
   std::vector<std::pair<std::uint64_t, v1::TaskEnd>> notices;
@@ -113,6 +114,7 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   auto& of_kind(const v1::JobApplyReply&) { return job_applications; }
   auto& of_kind(const v1::JobOperateReply&) { return job_operations; }
   auto& of_kind(const v1::StatusReply&) { return statuses; }
+  auto& of_kind(const v1::WorkerSessionReply&) { return sessions; }
   void reply(std::uint64_t ticket, request_reply what) override {
     ++effects;
     std::visit([&](auto& one) { of_kind(one)[ticket] = std::move(one); }, what);
@@ -135,9 +137,10 @@ class process final : public commit_port {
  public:
   process(store::memory_store& store, manual_clock& time, recorder& out, observer& log, scheduler_limits limits = {},
           planted_faults faults = {}, const core::workflow_engine* engine = nullptr, const core::zone_source* zones = nullptr,
-          bool others_may_lead = false)
+          bool others_may_lead = false, const std::string& work_key = std::string(32, 'k'))
       : store_(store),
-        shell({&time, &store, this, &out, &log, engine != nullptr ? engine : &declarative_, zones, others_may_lead}, limits, faults) {}
+        shell({&time, &store, this, &out, &log, engine != nullptr ? engine : &declarative_, zones, others_may_lead, {}, work_key}, limits,
+              faults) {}
 
   void open() {
     const auto epoch = store_.raise_epoch();
@@ -267,7 +270,7 @@ class scheduler_fixture : public ::testing::Test {
   /// A new process on what the store holds.
   void restart(scheduler_limits limits = {}, const core::workflow_engine* engine = nullptr) {
     node.reset();
-    node = std::make_unique<process>(store, time, out, log, limits, planted_faults{}, engine);
+    node = std::make_unique<process>(store, time, out, log, limits, planted_faults{}, engine, nullptr, false, work_key);
     node->open();
   }
 
@@ -347,6 +350,7 @@ class scheduler_fixture : public ::testing::Test {
   recorder out;
   quiet_observer log;
   std::unique_ptr<process> node;
+  std::string work_key = std::string(32, 'k');  // that the next process brings
   std::uint64_t next_ticket = 1;
   std::size_t answered_ = 0;
   std::map<std::string, std::uint64_t> incarnations_;  // of instances

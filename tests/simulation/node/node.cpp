@@ -115,6 +115,7 @@ void node::start_core() {
   in_process([&] {
     pass(failpoint_id::start_epoch_raised);
     scheduler::ports around{&time(), &store_, this, this, this, &engine_, &zones_};
+    around.work_key = random_bytes({world_.settings.seed, *epoch * 1'000 + shard_}, work_key_bytes);
     if (member_) {
       around.confirms = true;
       around.replication = [this] { return member_->describe(); };

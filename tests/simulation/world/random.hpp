@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace fairlead::simulation {
@@ -43,5 +44,11 @@ class random_stream {
  private:
   std::uint64_t state_;
 };
+
+inline std::string random_bytes(random_stream from, std::size_t count) {
+  std::string out;
+  while (out.size() < count) out += static_cast<char>(from.next() & 255);
+  return out;
+}
 
 }  // namespace fairlead::simulation

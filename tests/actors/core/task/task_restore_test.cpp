@@ -335,6 +335,16 @@ TEST(task_refused, an_attempt_that_its_agent_has_not_begun_does_not_count) {
   EXPECT_FALSE(w.apply(attempt_refused{0, v1::DIRECTION_PERFORM, 1}).accepted) << "said twice";
 }
 
+TEST(task_refused, an_attempt_that_was_given_back_does_not_count_either) {
+  world w{graph({step("a")})};
+  w.started();
+  const auto made = w.apply(attempt_refused{0, v1::DIRECTION_PERFORM, 1, true});
+  EXPECT_TRUE(made.accepted);
+  EXPECT_EQ(sent(made), texts{"perform a 2 t1/a/perform/0"});
+  EXPECT_EQ(w.at(0).failure_count(), 0u);
+  EXPECT_EQ(w.at(0).attempt() - w.at(0).excused(), 1u);
+}
+
 TEST(task_refused, where_nobody_else_is_there_the_step_waits) {
   world w{graph({step("a")})};
   w.started();
