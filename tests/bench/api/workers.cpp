@@ -160,7 +160,7 @@ class load {
     return out;
   }
   std::uint64_t ended() {
-    const auto counts = take(node_.native().status()).counts();
+    const auto counts = take(node_.native().status_of_node({})).counts();
     return counts.completed() + counts.archived();
   }
   void wait(const std::string& id) {
