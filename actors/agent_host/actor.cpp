@@ -199,6 +199,7 @@ class agent_shell final : public agent_outbox {
     what.set_node(setup_.node);
     what.set_beacon_ms(to_unix_ms(now()));
     what.set_session(setup_.session);
+    what.set_silent(silent_);
     self_
         ->request(caf::actor_cast<gateway_actor>(places_[how.shard].via), registration_limit, std::move(what),
                   caf::actor_cast<caf::strong_actor_ptr>(self_))
@@ -297,7 +298,12 @@ class agent_shell final : public agent_outbox {
       if (!std::exchange(ends_, true)) self_->send(self_, flush_atom_v);
       return false;
     }
-    if (std::exchange(announced_, carried.capacity()) != announced_) links_.redefined(announced_);
+    const auto capacity = carried.capacity();
+    if (capacity != announced_ || wish.silent != silent_) {
+      announced_ = capacity;
+      silent_ = wish.silent;
+      links_.redefined(capacity);
+    }
     links_.drain(wish.drains);
     if (wish.leaves && !std::exchange(leaves_, true)) links_.leave(true);
     keep_in_touch();
@@ -327,6 +333,7 @@ class agent_shell final : public agent_outbox {
   bool leaves_ = false;
   bool ends_ = false;  // with the next flush
   std::uint32_t announced_ = 0;  // capacity of a carried backend, as the shards know it
+  bool silent_ = false;          // likewise
   reminders reminders_;
   reminders beacons_;
 };

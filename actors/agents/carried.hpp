@@ -12,6 +12,7 @@ class carried_backend : public backend {
  public:
   struct wish {
     bool drains = false;  // the instance takes no more attempts
+    bool silent = false;  // nothing has been heard of whoever carries attempts out
     bool leaves = false;  // it ends with its last outcome, and the shards forget it
     bool ends = false;    // it ends at once, and may go on elsewhere
   };

@@ -52,6 +52,7 @@ struct instance {
   std::uint32_t held = 0;
   bool away = false;
   bool drains_itself = false;
+  bool silent = false;  // of a worker over HTTP: its host has not heard of it for a while
   bool leaves = false;   // for good, once it has no attempts
   bool drained = false;  // by an operator
   core::instance_health health;

@@ -75,6 +75,7 @@ class registry final : public core::agent_directory, private wait_queues::admiss
     bool away = false;
     std::uint64_t waiting = 0;  // steps that wait for its service
     bool worker = false;        // over HTTP
+    bool silent = false;
     std::string_view agent{};
   };
   /// Nullopt: the instance has never registered.

@@ -125,6 +125,19 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     self_->send(caf::actor_cast<agent_actor>(sender), std::move(ack));
   }
 
+  /// Only the latest host of an instance may give attempts back: where a worker has moved to another one, that one has them, too, and the worker
+  /// may have begun them.
+  void outcomes(v1::OutcomeBatch what) {
+    const auto& sender = self_->current_sender();
+    const auto* const seat = agents_.find(what.instance());
+    if (seat == nullptr || !sender || caf::actor_cast<caf::strong_actor_ptr>(seat->handle) != sender) {
+      auto& items = *what.mutable_items();
+      items.erase(std::remove_if(items.begin(), items.end(), [](const v1::Outcome& one) { return one.not_begun(); }), items.end());
+    }
+    scheduler_.outcomes(std::move(what));
+    after_message();
+  }
+
   template <class Handle>
   void take(Handle&& handle) {
     std::forward<Handle>(handle)(scheduler_);
@@ -341,7 +354,7 @@ scheduler_actor::behavior_type run_scheduler(supervised_stateful_pointer<schedul
       [=](const cron_actor& who) { shell->set_cron(who); },
       [=](const v1::RegisterAgent& what, const caf::strong_actor_ptr& who) { return shell->add_agent(what, who); },
       [=](const v1::Beacon& what) { shell->beacon(what); },
-      [=](v1::OutcomeBatch& what) { shell->take([&](scheduler& s) { s.outcomes(std::move(what)); }); },
+      [=](v1::OutcomeBatch& what) { shell->outcomes(std::move(what)); },
       [=](v1::HeartbeatBatch& what) { shell->take([&](scheduler& s) { s.heartbeats(std::move(what)); }); },
       [=](const v1::RecoverBatch& what) { shell->take([&](scheduler& s) { s.recover(what); }); },
       [=](v1::EvaluateReply& what) { shell->take([&](scheduler& s) { s.evaluated(std::move(what)); }); },

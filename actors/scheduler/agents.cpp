@@ -364,7 +364,7 @@ void scheduler::answer(const v1::WorkerSessionRequest& what, std::uint64_t ticke
     const auto standing_of = [this](const std::string& instance) {
       const auto known = slots_.find(instance);
       if (!known) return worker_book::standing{};
-      return worker_book::standing{true, !known->away, known->held > 0, known->worker, known->incarnation};
+      return worker_book::standing{true, !known->away && !known->silent, known->held > 0, known->worker, known->incarnation};
     };
     reply = workers_.answer(what, standing_of, batches_.rows());
     if (what.take_over() && reply.error().code() == v1::ERROR_CODE_OK)

@@ -255,7 +255,7 @@ void worker_session::close() {
 
 bool worker_session::is_silent() const { return !take_ && now() - last_request_ >= worker_silence; }
 
-carried_backend::wish worker_session::wants() const { return {drains_ || is_silent(), leaves_, ends_}; }
+carried_backend::wish worker_session::wants() const { return {drains_ || is_silent(), is_silent(), leaves_, ends_}; }
 
 // ---- time ----
 
