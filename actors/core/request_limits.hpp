@@ -37,12 +37,13 @@ inline error too_many_items(const std::string& items) {
 
 // ---- texts, in bytes ----
 
-inline constexpr std::size_t max_input_bytes = 262'144;  // of a task
-inline constexpr std::size_t max_id_bytes = 256;         // of a task
-inline constexpr std::size_t max_name_bytes = 256;       // of a workflow, an instance, a node
-inline constexpr std::size_t max_action_key_bytes = 64;  // of an action on a task or a job
-inline constexpr std::size_t who_limit = 200;            // of an operator's name; the rest is cut off
-inline constexpr std::size_t reason_limit = 1'000;       // of a reason or a note; the rest is cut off
+inline constexpr std::size_t max_input_bytes = 262'144;     // of a task
+inline constexpr std::size_t max_output_bytes = 1'048'576;  // of a step
+inline constexpr std::size_t max_id_bytes = 256;            // of a task
+inline constexpr std::size_t max_name_bytes = 256;          // of a workflow, an instance, a node
+inline constexpr std::size_t max_action_key_bytes = 64;     // of an action on a task or a job
+inline constexpr std::size_t who_limit = 200;               // of an operator's name; the rest is cut off
+inline constexpr std::size_t reason_limit = 1'000;          // of a reason or a note; the rest is cut off
 
 // ---- refusals ----
 

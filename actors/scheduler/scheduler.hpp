@@ -54,7 +54,7 @@ struct scheduler_limits {
   std::uint64_t running_tasks = 10'000;                    // tasks beyond this wait as pending, on disk only
   std::uint64_t pending_tasks = 1'000'000;                 // beyond this submissions are refused
   std::uint64_t input_bytes = max_input_bytes;             // of one task's input
-  std::uint64_t output_bytes = 1024 * 1024;                // of one step's output
+  std::uint64_t output_bytes = max_output_bytes;           // of one step's output
   std::uint64_t evaluating_bytes = 64ULL << 20;            // documents at the expression worker; further steps wait
   std::uint64_t uncommitted_bytes = 64ULL << 20;           // handed to the store, not yet durable; beyond this submissions are refused
   std::uint32_t full_percent = 90;                         // of the store's size; beyond this submissions are refused

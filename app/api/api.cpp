@@ -76,6 +76,12 @@ const std::vector<route>& routes() {
       {"GET", "/v1/agents", &list_agents, needs<v1::StatusRequest>},
       {"GET", "/v1/agents/{name}", &show_agent, needs<v1::StatusRequest>},
       {"POST", "/v1/agents/{name}/actions", &act_on_agent, needs<v1::AgentOperateRequest>},
+      {"POST", "/v1/workers", &register_worker, needs<v1::WorkerSessionRequest>},
+      {"DELETE", "/v1/workers/{worker}", &end_worker, needs<v1::WorkerSessionRequest>, runs::answered_elsewhere},
+      {"POST", "/v1/workers/{worker}/take", &take_attempts, needs<v1::WorkerSessionRequest>, runs::answered_elsewhere},
+      {"POST", "/v1/workers/{worker}/heartbeats", &take_heartbeats, needs<v1::WorkerSessionRequest>, runs::answered_elsewhere},
+      {"POST", "/v1/workers/{worker}/outcomes", &take_outcomes, needs<v1::WorkerSessionRequest>, runs::answered_elsewhere},
+      {"POST", "/v1/workers/{worker}/drain", &drain_worker, needs<v1::WorkerSessionRequest>, runs::answered_elsewhere},
       {"GET", "/v1/alerts", &list_alerts, needs<v1::AlertListRequest>},
       {"POST", "/v1/alerts:ack", &acknowledge_alerts, needs<v1::AlertAckRequest>},
       {"GET", "/v1/alerts/{number}", &show_alert, needs<v1::AlertShowRequest>},
@@ -125,7 +131,7 @@ class server {
     if (is_for_audit(route) && !one->note_in_audit()) return false;
     // Before anything is read.
     if (!one->may_begin(in_namespace, route.needed) || !one->keeps_conditions(route.conditions)) return false;
-    if (at_once)
+    if (at_once || route.where == runs::answered_elsewhere)
       lane_.post([one, handle = route.handle] { one->run_here(handle); });
     else
       begin(one, route);

@@ -11,8 +11,9 @@
 
 namespace fairlead::app::api {
 
-/// Files of people take long to read, and must not hold up the actors of the node. What is answered at once needs no actor.
-enum class runs { among_actors, in_its_thread, at_once };
+/// Files of people take long to read, and must not hold up the actors of the node. What is answered at once needs no actor, and what another actor answers
+/// (answered_elsewhere) needs none of its own.
+enum class runs { among_actors, in_its_thread, at_once, answered_elsewhere };
 
 /// What the path asks the node, whose row has the right that it needs. Paths that ask nothing are open to whoever is known.
 template <class Request>
@@ -95,6 +96,13 @@ void act_on_node(exchange_ptr x);
 void call_doctor(exchange_ptr x);
 void list_audit(exchange_ptr x);
 void take_request(exchange_ptr x);
+
+void register_worker(exchange_ptr x);
+void take_attempts(exchange_ptr x);
+void take_heartbeats(exchange_ptr x);
+void take_outcomes(exchange_ptr x);
+void drain_worker(exchange_ptr x);
+void end_worker(exchange_ptr x);
 
 // ---- what holds for JSON and for messages ----
 

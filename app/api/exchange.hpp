@@ -22,6 +22,10 @@
 #include "app/json/fields.hpp"
 #include "messages/time.hpp"
 
+namespace fairlead {
+class workers;
+}
+
 namespace fairlead::app::api {
 
 /// Which conditions a change keeps. A header that it does not keep is refused: whoever sends it relies on it.
@@ -38,6 +42,7 @@ struct surroundings {
   std::shared_ptr<gate> access{};
   std::shared_ptr<audit_log> audit{};
   std::shared_ptr<long_polls> polls = std::make_shared<long_polls>();
+  std::shared_ptr<fairlead::workers> workers{};  // null: this node takes none
 };
 
 /// What the audit has of a request, but for its end.
@@ -134,6 +139,11 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void refuse(door::problem why);
   /// The parameter, or the field of the body.
   void refuse_at(const std::string& pointer, const error& why);
+  /// `gone` is called once, from any thread, if the client goes before it has its answer; at once if it has gone. It must return at once, and must not
+  /// hold this.
+  void on_gone(std::function<void()> gone) {
+    if (!is_answered_) to_->on_gone(std::move(gone));
+  }
   /// For a stream: whether whoever began it may still look.
   bool may_go_on() const;
   /// The answer may still wait for the audit.

@@ -1,5 +1,5 @@
 #pragma once
-// How many requests may wait for something to happen. Each holds one of the places that all requests share.
+// How many requests may wait for something to happen, beside takes of workers. Each holds one of the places that all requests share.
 
 #include <cstddef>
 #include <memory>
@@ -12,7 +12,7 @@ namespace fairlead::app::api {
 /// Thread-safe.
 class long_polls : public std::enable_shared_from_this<long_polls> {
  public:
-  /// A quarter of the places of all requests is left to those that are answered at once.
+  /// Takes of workers hold no place here. The connections limit how many takes wait.
   explicit long_polls(std::size_t of_one = 1'024, std::size_t all = 3'072) : of_one_(of_one), all_(all) {}
 
   /// A place for as long as the pointer lives; null: `who` has its share, or all are taken.

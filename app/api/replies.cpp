@@ -47,19 +47,9 @@ void take_replies(exchange_ptr x) {
     one.set_acknowledged(acknowledged);
     return read;
   };
-  const auto bounded = [](auto& out, std::int64_t least, std::int64_t most) -> json_taker {
-    return [&out, least, most](const std::string& field, std::string_view value, std::string&) -> status {
-      std::int64_t number = 0;
-      if (!read_number(value, number) || number < least || number > most)
-        return invalid(field + " must be a whole number from " + std::to_string(least) + " to " + std::to_string(most),
-                       "Give a number in this range.");
-      out = static_cast<std::remove_reference_t<decltype(out)>>(number);
-      return nothing{};
-    };
-  };
   const auto read = x->read_body({{"positions", each_into(max_request_items, take, 0)},
-                                  {"wait_ms", bounded(wait_ms, 0, longest_wait.count())},
-                                  {"page_size", bounded(page_size, 1, max_page_size)}});
+                                  {"wait_ms", number_into(wait_ms, 0, longest_wait.count())},
+                                  {"page_size", number_into(page_size, 1, max_page_size)}});
   if (!read) return;
   request.set_client(client);
   request.set_wait_ms(wait_ms);

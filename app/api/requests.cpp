@@ -172,6 +172,12 @@ bool may_send(exchange& x, const Request& what) {
   return x.may(right_for(what)) && (!std::is_same_v<Request, v1::RepliesRequest> || x.may(right::act));
 }
 
+/// Which agents whoever asks may work for, and whether it may vouch, is read from the fields of JSON.
+bool may_send(exchange& x, const v1::WorkerSessionRequest&) {
+  x.refuse({"forbidden", "Workers do not register by this path.", "Use POST /v1/workers.", {}, {}, false});
+  return false;
+}
+
 template <class Request>
 void take_message(const exchange_ptr& x) {
   const auto& name = Request::descriptor()->name();

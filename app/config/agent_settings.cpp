@@ -1,3 +1,5 @@
+#include "app/config/agent_settings.hpp"
+
 #include <algorithm>
 #include <charconv>
 
@@ -24,33 +26,6 @@ constexpr std::int64_t most_held = 1'000'000;
 constexpr std::uint32_t most_rate = 1'000'000;
 constexpr std::size_t most_limits = 32;
 constexpr std::size_t most_secrets = 256;
-
-void read_breaker(const yaml_node& node, v1::BreakerPolicy& out) {
-  if (node.is_word("off")) {
-    out.set_off(true);
-    return;
-  }
-  if (!node.is_map()) {
-    node.expected("off, or a map with failure_percent, slow, slow_percent, window, at_least, open and canaries");
-    return;
-  }
-  yaml_section section{node};
-  std::uint32_t count = 0;
-  std::int64_t ms = 0;
-  if (section.integer("failure_percent", count, 1, 100)) out.set_failure_percent(count);
-  const auto slow = section.find("slow");
-  if (slow) out.set_slow_ms(slow->duration_ms(1, hour).value_or(0));
-  const auto slow_percent = section.find("slow_percent");
-  if (slow_percent) out.set_slow_percent(static_cast<std::uint32_t>(slow_percent->integer(1, 100).value_or(0)));
-  if (slow_percent && !slow)
-    slow_percent->complain("without slow no try counts as slow, so this key has no effect",
-                           "add slow: tries that take longer count as slow, such as slow: 2s");
-  if (section.duration_ms("window", ms, second, hour)) out.set_window_ms(ms);
-  if (section.integer("at_least", count, 1, 100'000)) out.set_at_least(count);
-  if (section.duration_ms("open", ms, 100, hour)) out.set_open_ms(ms);
-  if (section.integer("canaries", count, 1, 100)) out.set_canaries(count);
-  section.finish();
-}
 
 /// `50/s`, `600/m`, `1000/h`, `5/10s`.
 bool parse_rate(const std::string& text, v1::LimitPolicy& out) {
@@ -80,7 +55,7 @@ std::optional<std::vector<std::string>> calls_of(const yaml_node& agent) {
   return std::nullopt;
 }
 
-void read_limit(const yaml_node& node, const std::optional<std::vector<std::string>>& calls, agents::agent_settings& out) {
+void read_limit(const yaml_node& node, const std::optional<std::vector<std::string>>& calls, std::vector<v1::LimitPolicy>& out) {
   if (!node.is_map()) {
     node.expected("a map with concurrency or rate, such as { call: charge, rate: 50/s }");
     return;
@@ -110,7 +85,7 @@ void read_limit(const yaml_node& node, const std::optional<std::vector<std::stri
     rate->expected("a rate of at most 1000000 such as 50/s, 600/m, 1000/h or 5/10s");
   if (!rate && !concurrency) node.complain("this limit has neither concurrency nor rate", "add concurrency: 20, or rate: 50/s");
   section.finish();
-  out.limits.push_back(std::move(limit));
+  out.push_back(std::move(limit));
 }
 
 void read_input_secrets(const yaml_node& node, std::vector<std::string>& out) {
@@ -130,6 +105,39 @@ void read_input_secrets(const yaml_node& node, std::vector<std::string>& out) {
 }
 
 }  // namespace
+
+void read_breaker(const yaml_node& node, v1::BreakerPolicy& out) {
+  if (node.is_word("off")) {
+    out.set_off(true);
+    return;
+  }
+  if (!node.is_map()) {
+    node.expected("off, or a map with failure_percent, slow, slow_percent, window, at_least, open and canaries");
+    return;
+  }
+  yaml_section section{node};
+  std::uint32_t count = 0;
+  std::int64_t ms = 0;
+  if (section.integer("failure_percent", count, 1, 100)) out.set_failure_percent(count);
+  const auto slow = section.find("slow");
+  if (slow) out.set_slow_ms(slow->duration_ms(1, hour).value_or(0));
+  const auto slow_percent = section.find("slow_percent");
+  if (slow_percent) out.set_slow_percent(static_cast<std::uint32_t>(slow_percent->integer(1, 100).value_or(0)));
+  if (slow_percent && !slow)
+    slow_percent->complain("without slow no try counts as slow, so this key has no effect",
+                           "add slow: tries that take longer count as slow, such as slow: 2s");
+  if (section.duration_ms("window", ms, second, hour)) out.set_window_ms(ms);
+  if (section.integer("at_least", count, 1, 100'000)) out.set_at_least(count);
+  if (section.duration_ms("open", ms, 100, hour)) out.set_open_ms(ms);
+  if (section.integer("canaries", count, 1, 100)) out.set_canaries(count);
+  section.finish();
+}
+
+void read_limits(const yaml_node& node, const std::optional<std::vector<std::string>>& calls, std::vector<v1::LimitPolicy>& out) {
+  const auto items = node.items();
+  if (items.size() > most_limits) node.complain("more than " + std::to_string(most_limits) + " limits");
+  for (const auto& item : items) read_limit(item, calls, out);
+}
 
 void read_retry(const yaml_node& node, agents::retry_policy& out) {
   if (!node.is_map()) {
@@ -161,12 +169,7 @@ void read_agent_settings(yaml_section& section, agents::agent_settings& out) {
   if (const auto labels = section.find("labels")) out.labels = read_labels(*labels);
   if (const auto retry = section.find("retry")) read_retry(*retry, out.retry);
   if (const auto breaker = section.find("breaker")) read_breaker(*breaker, out.breaker);
-  if (const auto limits = section.find("limits")) {
-    const auto calls = calls_of(section.node());
-    const auto items = limits->items();
-    if (items.size() > most_limits) limits->complain("more than " + std::to_string(most_limits) + " limits");
-    for (const auto& item : items) read_limit(item, calls, out);
-  }
+  if (const auto limits = section.find("limits")) read_limits(*limits, calls_of(section.node()), out.limits);
   if (const auto names = section.find("input_secrets")) read_input_secrets(*names, out.input_secrets);
 }
 

@@ -57,7 +57,7 @@ using service = std::function<bool(request what, std::shared_ptr<answerer> to)>;
 struct listener_limits {
   std::size_t connections = 10'000;
   std::size_t of_one_address = 256;                // of the connections, but for those of this machine
-  std::size_t requests = 4'096;                    // in progress, also those whose clients have gone; no streams
+  std::size_t requests = 12'288;                   // in progress, also those whose clients have gone; no streams
   std::size_t body_bytes = std::size_t{64} << 20;  // of all requests together
   std::chrono::milliseconds head{5'000};           // for a first request line, and from it to the end of the headers
   std::chrono::milliseconds body{30'000};          // from there on

@@ -44,6 +44,19 @@ json_taker number_into(Number& out) {
                    "Give a whole number, without quotes.");
   };
 }
+/// A whole number from `least` to `most`.
+template <class Number>
+json_taker number_into(Number& out, std::int64_t least, std::int64_t most) {
+  return [&out, least, most](const std::string& field, std::string_view value, std::string&) -> status {
+    std::int64_t number = 0;
+    const auto read = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (read.ec != std::errc{} || read.ptr != value.data() + value.size() || number < least || number > most)
+      return invalid(field + " must be a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+                     "Give a number in this range.");
+    out = static_cast<Number>(number);
+    return nothing{};
+  };
+}
 /// An array of `least` to `most` values, each read by `take` under its place.
 json_taker each_into(std::size_t most, std::function<status(std::size_t i, std::string_view value, std::string& pointer)> take,
                      std::size_t least = 1);
