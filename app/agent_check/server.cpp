@@ -117,7 +117,7 @@ status run_lessons(stage& on, agent_process* agent, const check_options& options
   for (;;) {
     on.on_time();
     const auto at = on.with([](const tester& one) { return one.has_begun() ? one.now_at() : std::string{}; });
-    if (at != shown && options.say) options.say("lesson " + at);
+    if (at != shown && options.say && at != "the end") options.say("lesson " + at);
     shown = at;
     if (on.with([](const tester& one) { return one.is_over(); })) return nothing{};
     if (interrupted) return error{v1::ERROR_CODE_TIMED_OUT, "The check was interrupted", ""};
