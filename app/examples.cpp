@@ -79,6 +79,8 @@ constexpr command_examples all[] = {
     {"agent show", "payment\nn1/payment"},
     {"agent drain", "n1/payment --reason 'new certificate'"},
     {"agent resume", "n1/payment"},
+    {"agent check",
+     "-- python3 docs/examples/workers/agent.py\n--listen 127.0.0.1:7190\nhttp://127.0.0.1:7102/charges --input '{\"order\": \"A-1\"}'"},
     {"agent breaker open", "payment --reason 'maintenance at the bank'"},
     {"agent breaker close", "payment"},
     {"alert list", "\n--all --limit 500"},

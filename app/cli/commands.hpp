@@ -12,6 +12,7 @@ void add_task_commands(CLI::App& app, cli_context& context);      // app/cli/tas
 void add_workflow_commands(CLI::App& app, cli_context& context);  // app/cli/node/workflow.cpp
 void add_status_command(CLI::App& app, cli_context& context);     // app/cli/node/status.cpp
 void add_agent_commands(CLI::App& app, cli_context& context);     // app/cli/node/agent.cpp
+void add_agent_check(CLI::App& group, cli_context& context);      // app/cli/node/agent_check.cpp; under `fairlead agent`
 void add_alert_commands(CLI::App& app, cli_context& context);     // app/cli/node/alert.cpp
 void add_audit_command(CLI::App& app, cli_context& context);      // app/cli/access/audit.cpp
 void add_brake_commands(CLI::App& app, cli_context& context);     // app/cli/node/alert.cpp

@@ -55,6 +55,7 @@ struct answer {
   std::string body;
   headers more;            // besides those that each answer has
   bool close = false;      // the connection, after the answer
+  bool cut = false;        // the connection ends in the middle of the body; for those who test clients
   std::string farewell{};  // of a stream: what is sent last when the listener ends before it
 };
 

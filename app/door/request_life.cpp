@@ -227,7 +227,17 @@ void request_life::count() {
 
 MHD_Response* request_life::response() {
   if (streams_) return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, stream_block_bytes, &give_block, this, nullptr);
+  if (reply_->cut) return MHD_create_response_from_callback(reply_->body.size(), stream_block_bytes, &give_half, this, nullptr);
   return MHD_create_response_from_buffer(reply_->body.size(), reply_->body.data(), MHD_RESPMEM_MUST_COPY);
+}
+
+/// Of an answer that is cut.
+ssize_t request_life::give_half(void* self, std::uint64_t at, char* to, std::size_t most) {
+  const auto& body = static_cast<const request_life*>(self)->reply_->body;
+  if (at >= body.size() / 2) return MHD_CONTENT_READER_END_WITH_ERROR;
+  const auto size = std::min(most, body.size() / 2 - static_cast<std::size_t>(at));
+  std::memcpy(to, body.data() + at, size);
+  return static_cast<ssize_t>(size);
 }
 
 /// The next bytes of a stream.

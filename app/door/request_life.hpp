@@ -86,6 +86,7 @@ class request_life {
   void count();
   MHD_Response* response();
   static ssize_t give_block(void* self, std::uint64_t, char* to, std::size_t most);
+  static ssize_t give_half(void* self, std::uint64_t at, char* to, std::size_t most);
 
   requests_in_progress& all_;
   MHD_Connection* const at_;
