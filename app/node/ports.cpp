@@ -16,7 +16,9 @@ node_ports::node_ports(const ports_world& in, std::unique_ptr<api::port> api)
 result<std::unique_ptr<node_ports>> node_ports::serve(const ports_world& in) {
   // Requests may end in the thread of the audit, which must not end the audit: it belongs to the node alone.
   const std::shared_ptr<audit_log> audit{std::shared_ptr<void>{}, in.audit.get()};
-  auto api = api::port::serve(in.config, {&in.system, in.tree.gateway(), in.tree.reads(), in.config.name, FAIRLEAD_VERSION, &in.time, {}, audit}, in.log);
+  api::surroundings around{&in.system, in.tree.gateway(), in.tree.reads(), in.config.name, FAIRLEAD_VERSION, &in.time, {}, audit};
+  around.workers = in.tree.carried();
+  auto api = api::port::serve(in.config, std::move(around), in.log);
   if (!api) return api.failure();
   std::unique_ptr<node_ports> out{new node_ports{in, std::move(*api)}};
   if (in.config.http) {

@@ -17,7 +17,7 @@ void take_heartbeats(exchange_ptr x) {
   if (x->refuse_rest() || !read_items(*x, fields_of(*asked), asked->too_large)) return;
   call_worker(x, [x, came, asked](agents::worker_session& worker) {
     worker.heartbeats(asked->items, came, [x, asked](result<std::vector<agents::worker_session::beat_answer>> what) {
-      if (!what) return x->refuse(what.failure());
+      if (!what) return refuse_of_worker(x, what.failure());
       for (std::size_t i = 0; i < what->size() && i < asked->items.size(); ++i) {
         if ((*what)[i].held) continue;
         note_not_held(*x, "heartbeats", asked->items[i].ticket, {});
@@ -33,7 +33,7 @@ void take_outcomes(exchange_ptr x) {
   if (x->refuse_rest() || !read_items(*x, fields_of(*asked), asked->too_large)) return;
   call_worker(x, [x, asked](agents::worker_session& worker) {
     worker.outcomes(asked->items, [x, asked](result<std::vector<agents::worker_session::report_answer>> what) {
-      if (!what) return x->refuse(what.failure());
+      if (!what) return refuse_of_worker(x, what.failure());
       for (std::size_t i = 0; i < what->size() && i < asked->items.size(); ++i) {
         if ((*what)[i].result != agents::worker_session::report_result::not_held) continue;
         note_not_held(*x, "outcomes", asked->items[i].ticket, (*what)[i].why);
@@ -63,7 +63,7 @@ void end_worker(exchange_ptr x) {
   if (abandoned) x->note_action("abandon", {});
   call_worker(x, [x, abandoned](agents::worker_session& worker) {
     const auto left = worker.leave(abandoned);
-    left ? x->say(204, {}) : x->refuse(left.failure());
+    left ? x->say(204, {}) : refuse_of_worker(x, left.failure());
   });
 }
 

@@ -43,14 +43,21 @@ bool takes_workers(exchange& x) {
 void call_worker(const exchange_ptr& x, std::function<void(agents::worker_session&)> then) {
   if (!takes_workers(*x)) return;
   x->in().workers->call(x->part(0), owner_of(*x), [x, then = std::move(then)](agents::worker_session* worker) {
-    if (worker != nullptr) return then(*worker);
-    const auto why = gone(x->part(0));
-    auto entry = audit_entry_of(x->in(), x->by(), x->what());
-    entry.status = door::find_problem_kind(why.code)->status;
-    entry.code = why.code;
-    note_unless_noise(*x, "gone", std::move(entry));
-    x->refuse(why);
+    worker != nullptr ? then(*worker) : refuse_as_gone(x);
   });
+}
+
+void refuse_as_gone(const exchange_ptr& x) {
+  const auto why = gone(x->part(0));
+  auto entry = audit_entry_of(x->in(), x->by(), x->what());
+  entry.status = door::find_problem_kind(why.code)->status;
+  entry.code = why.code;
+  note_unless_noise(*x, "gone", std::move(entry));
+  x->refuse(why);
+}
+
+void refuse_of_worker(const exchange_ptr& x, const error& why) {
+  why.code == v1::ERROR_CODE_NOT_FOUND ? refuse_as_gone(x) : x->refuse(why);
 }
 
 bool read_items(exchange& x, const std::vector<json_field>& fields, const bool& is_too_large) {

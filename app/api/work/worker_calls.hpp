@@ -21,6 +21,11 @@ bool takes_workers(exchange& x);
 /// `then` is called on the thread of the worker's host. A worker that is not here, or is another's, is answered with 410.
 void call_worker(const exchange_ptr& x, std::function<void(agents::worker_session&)> then);
 
+/// With 410.
+void refuse_as_gone(const exchange_ptr& x);
+/// An error of the worker's session: one that has ended meanwhile is gone.
+void refuse_of_worker(const exchange_ptr& x, const error& why);
+
 /// Reads the body. False: it was refused; with 413 if it `is_too_large` then.
 bool read_items(exchange& x, const std::vector<json_field>& fields, const bool& is_too_large);
 
