@@ -195,6 +195,22 @@ TEST_F(checked_store, a_meta_row_that_is_missing) {
   expect_found("meta", "schema_version", "missing");
 }
 
+TEST_F(checked_store, a_worker_and_a_key_that_do_not_parse) {
+  v1::WorkerRecord sound;
+  sound.set_agent("payment");
+  sound.set_incarnation(7);
+  plant([&](batch& one) { put_worker(one, "w/1", sound); });
+  EXPECT_TRUE(report().findings.empty());
+  plant([](batch& one) {
+    put_worker(one, "w/2", {});
+    put_work_key(one, {});
+    one.put(table::meta, keys::meta(std::string{meta::worker_rows} + "w/3"), "\xff");
+  });
+  expect_found("meta", "worker/w/2", "the row has no incarnation");
+  expect_found("meta", "worker/w/3", "the value does not parse");
+  expect_found("meta", "work_key", "the row has no key");
+}
+
 TEST_F(checked_store, lists_no_more_findings_than_it_was_asked_for) {
   plant([](batch& one) {
     for (std::uint64_t i = 100; i < 200; ++i) one.put(table::due, keys::due(1, 1, i), "");
