@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "store/meta_rows.hpp"
+#include "store/rows/worker_rows.hpp"
 #include "tests/store/check/check_fixture.hpp"
 
 namespace fairlead::store {
