@@ -101,7 +101,7 @@ constexpr command_examples all[] = {
     {"config check", "/etc/fairlead/node.yaml"},
     {"token create",
      "ben --role operator --file /etc/fairlead/tokens.yaml\nnightly-import --role client --namespace default --expires 30d --file "
-     "tokens.yaml"},
+     "tokens.yaml\npayment-workers --role agent --agent payment --file tokens.yaml"},
     {"token list", "--file /etc/fairlead/tokens.yaml"},
     {"token revoke", "ben --file /etc/fairlead/tokens.yaml"},
     {"certificate create-ca", "--out ca --name 'Orders, Berlin'"},

@@ -145,7 +145,8 @@ std::optional<registry::presence> registry::find(std::string_view name) const {
   const auto found = instances_.find(name);
   if (found == instances_.end()) return std::nullopt;
   const auto& one = found->second;
-  return presence{one.incarnation, one.revision, one.capacity, one.held, one.away, waiting(*one.of), one.kind == worker_kind, one.silent, one.of->agent};
+  return presence{one.incarnation,         one.revision, one.capacity, one.held, one.away, waiting(*one.of),
+                  one.kind == worker_kind, one.silent,   one.of->agent};
 }
 
 std::optional<std::uint64_t> registry::worker_at(std::string_view name) const {

@@ -58,9 +58,10 @@ std::optional<error> outlived(const v1::RegisterAgent& said, const scheduler_lim
 }
 
 error name_of_another(const v1::RegisterAgent& said, std::string_view agent) {
-  return {v1::ERROR_CODE_CONFLICT,
-          "worker instance " + said.instance() + " of agent " + said.agent() + " has the name of an instance of agent " + std::string{agent},
-          "register the worker under another instance name"};
+  return {
+      v1::ERROR_CODE_CONFLICT,
+      "worker instance " + said.instance() + " of agent " + said.agent() + " has the name of an instance of agent " + std::string{agent},
+      "register the worker under another instance name"};
 }
 
 error no_room() {
@@ -261,7 +262,8 @@ void scheduler::outcomes(v1::OutcomeBatch what) {
     auto* task = load(item.task_number());
     const auto theirs = task != nullptr && (may_speak_for(who, task->record, item.step()) || faults_.forget_fence);
     const auto unheard = faults_.refuse_awaited && e.fault && e.fault->kind() == v1::FAULT_KIND_IN_DOUBT;
-    const auto counts = item.not_begun() ? task != nullptr && given_back(*task, what, item) : theirs && !unheard && apply(*task, e).accepted;
+    const auto counts =
+        item.not_begun() ? task != nullptr && given_back(*task, what, item) : theirs && !unheard && apply(*task, e).accepted;
     const auto accepted = counts || faults_.accept_unknown;
     // A poisoned task is about to be parked: the outcome is neither recorded nor refused, so the agent sends it again.
     if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;

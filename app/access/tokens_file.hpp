@@ -23,7 +23,7 @@ struct token_entry {
   std::int64_t revoked_unix_ms = 0;  // 0: it is not
   std::string revoked_by;
   std::string comment;
-  std::vector<std::string> namespaces{"default"};  // never empty
+  std::vector<std::string> namespaces{"default"};    // never empty
   std::optional<std::vector<std::string>> agents{};  // whose workers it may be; nullopt: of all
 };
 

@@ -57,7 +57,7 @@ std::vector<std::string> read_namespaces(const yaml_node& node) {
   return out;
 }
 
-std::vector<std::string> read_agents(const yaml_node& node) {
+std::vector<std::string> read_agents_of(const yaml_node& node) {
   std::vector<std::string> out;
   const auto items = node.items();
   if (items.size() > most_agents) node.complain("there are more than 64 agents", "remove some");
@@ -94,7 +94,7 @@ access_certificate read_certificate(const yaml_node& node) {
   if (const auto roles = section.require("roles", "a list of roles")) out.roles = read_roles(*roles, "the certificate");
   const auto namespaces = section.find("namespaces");
   out.namespaces = namespaces ? read_namespaces(*namespaces) : std::vector<std::string>{std::string{default_namespace_word}};
-  if (const auto agents = section.find("agents")) out.agents = read_agents(*agents);
+  if (const auto agents = section.find("agents")) out.agents = read_agents_of(*agents);
   section.finish();
   return out;
 }

@@ -26,9 +26,9 @@ namespace fairlead {
 
 class worker_book {
  public:
-  static constexpr std::size_t most = 100'000;                        // rows
+  static constexpr std::size_t most = 100'000;                         // rows
   static constexpr duration forgotten_after = std::chrono::hours{24};  // rows of instances of which nothing is heard
-  static constexpr int looked_at = 4;                                 // rows that may be forgotten, by each session that begins
+  static constexpr int looked_at = 4;                                  // rows that may be forgotten, by each session that begins
 
   /// What the registry knows of an instance.
   struct standing {

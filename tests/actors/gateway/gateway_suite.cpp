@@ -367,6 +367,23 @@ CAF_TEST(what_is_done_to_agents_and_brakes_is_done_on_all_shards) {
   CAF_CHECK_EQUAL(ask<v1::DoctorReply>(n3, forget).effects_size(), 3);
 }
 
+CAF_TEST(the_shard_of_an_agents_name_answers_for_its_workers) {
+  connect();
+  v1::WorkerSessionRequest what;
+  what.set_instance("w/1");
+  what.set_who("ann");
+  for (int i = 0; i < 20; ++i) {
+    what.set_name("agent" + std::to_string(i));
+    for (const auto& whom : {n1, n2, n3}) {
+      const auto reply = ask<v1::WorkerSessionReply>(whom, what);
+      CAF_CHECK_EQUAL(reply.error().sentence(), "");
+      CAF_CHECK_EQUAL(reply.incarnation(), core::shard_of_key(what.name(), count) + 1);
+    }
+  }
+  what.clear_who();
+  CAF_CHECK_EQUAL(ask<v1::WorkerSessionReply>(n1, what).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
+}
+
 CAF_TEST(an_instance_registers_with_shards_that_are_here_alone) {
   connect();
   const auto registered = [this](std::uint32_t shard) {

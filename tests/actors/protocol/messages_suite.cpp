@@ -12,21 +12,19 @@ namespace {
 
 using namespace fairlead;
 
-using every_message =
-    std::tuple<v1::SubmitRequest, v1::SubmitReply, v1::FinishedNotice, v1::StatesRequest, v1::StatesReply, v1::TaskListRequest,
-               v1::TaskListReply, v1::TaskShowRequest, v1::TaskShowReply, v1::WatchRequest, v1::WatchReply, v1::DeployRequest,
-               v1::DeployReply, v1::WorkflowListRequest, v1::WorkflowListReply, v1::WorkflowShowRequest, v1::WorkflowShowReply,
-               v1::StatusRequest, v1::StatusReply, v1::PerformBatch, v1::OutcomeBatch, v1::OutcomeAckBatch, v1::RegisterAgent,
-               v1::RecoverBatch, v1::RecoveryHintBatch, v1::EvaluateReply, v1::OperateRequest, v1::OperateReply, v1::AlertListRequest,
-               v1::AlertListReply, v1::AlertShowRequest, v1::AlertShowReply, v1::AlertAckRequest, v1::AlertAckReply,
-               v1::BrakeReleaseRequest, v1::BrakeReleaseReply, v1::RepliesRequest, v1::RepliesReply, v1::DoctorRequest, v1::DoctorReply,
-               v1::HeartbeatBatch, v1::HeartbeatAckBatch, v1::AgentOperateRequest, v1::AgentOperateReply, v1::Hello, v1::HelloReply,
-               v1::AgentWelcome, v1::Beacon, v1::BeaconAck, v1::InspectRequest, v1::InspectReply, v1::NodeOperateRequest,
-               v1::NodeOperateReply, v1::JobApplyRequest, v1::JobApplyReply, v1::JobListRequest, v1::JobListReply, v1::JobShowRequest,
-               v1::JobShowReply, v1::JobHistoryRequest, v1::JobHistoryReply, v1::JobOperateRequest, v1::JobOperateReply,
-               v1::WorkflowDeleteRequest, v1::WorkflowDeleteReply, v1::ReplicaBatch, v1::ReplicaHello, v1::ReplicaWelcome, v1::ReplicaCopy,
-               v1::ShardNodesRequest, v1::ShardNodesReply, v1::AuditListRequest, v1::AuditListReply, v1::CertificateReport,
-               v1::WorkerSessionRequest, v1::WorkerSessionReply>;
+using every_message = std::tuple<
+    v1::SubmitRequest, v1::SubmitReply, v1::FinishedNotice, v1::StatesRequest, v1::StatesReply, v1::TaskListRequest, v1::TaskListReply,
+    v1::TaskShowRequest, v1::TaskShowReply, v1::WatchRequest, v1::WatchReply, v1::DeployRequest, v1::DeployReply, v1::WorkflowListRequest,
+    v1::WorkflowListReply, v1::WorkflowShowRequest, v1::WorkflowShowReply, v1::StatusRequest, v1::StatusReply, v1::PerformBatch,
+    v1::OutcomeBatch, v1::OutcomeAckBatch, v1::RegisterAgent, v1::RecoverBatch, v1::RecoveryHintBatch, v1::EvaluateReply,
+    v1::OperateRequest, v1::OperateReply, v1::AlertListRequest, v1::AlertListReply, v1::AlertShowRequest, v1::AlertShowReply,
+    v1::AlertAckRequest, v1::AlertAckReply, v1::BrakeReleaseRequest, v1::BrakeReleaseReply, v1::RepliesRequest, v1::RepliesReply,
+    v1::DoctorRequest, v1::DoctorReply, v1::HeartbeatBatch, v1::HeartbeatAckBatch, v1::AgentOperateRequest, v1::AgentOperateReply,
+    v1::Hello, v1::HelloReply, v1::AgentWelcome, v1::Beacon, v1::BeaconAck, v1::InspectRequest, v1::InspectReply, v1::NodeOperateRequest,
+    v1::NodeOperateReply, v1::JobApplyRequest, v1::JobApplyReply, v1::JobListRequest, v1::JobListReply, v1::JobShowRequest,
+    v1::JobShowReply, v1::JobHistoryRequest, v1::JobHistoryReply, v1::JobOperateRequest, v1::JobOperateReply, v1::WorkflowDeleteRequest,
+    v1::WorkflowDeleteReply, v1::ReplicaBatch, v1::ReplicaHello, v1::ReplicaWelcome, v1::ReplicaCopy, v1::ShardNodesRequest,
+    v1::ShardNodesReply, v1::AuditListRequest, v1::AuditListReply, v1::CertificateReport, v1::WorkerSessionRequest, v1::WorkerSessionReply>;
 
 /// Puts a value into every field, two into repeated ones.
 void fill(google::protobuf::Message& out, int depth = 0) {

@@ -185,6 +185,23 @@ TEST_F(gate_test, binds_tokens_to_namespaces) {
       << "nobody is bound where nobody is asked";
 }
 
+TEST_F(gate_test, binds_tokens_to_agents) {
+  const auto of = [&](const std::string& token) {
+    return std::get<principal>(gate_->admit("Bearer " + token, {"10.0.0.1", {}}, from_unix_ms(now_ms)));
+  };
+  const auto ann = add("ann", {"agent"}), bill = add("bill", {"agent"});
+  ASSERT_TRUE(change_tokens(config_.tokens_file, [](std::vector<token_entry>& all) -> status {
+                all.back().agents = {"payment", "shipping"};
+                return nothing{};
+              }).ok());
+  open();
+  EXPECT_TRUE(of(ann).has(right::work));
+  EXPECT_TRUE(of(ann).may_work_for("payment"));
+  EXPECT_TRUE(of(bill).may_work_for("payment") && of(bill).may_work_for("shipping"));
+  EXPECT_FALSE(of(bill).may_work_for("mail"));
+  EXPECT_FALSE(of(bill).has(right::vouch) || of(bill).has(right::look));
+}
+
 TEST_F(gate_test, says_before_a_body_whether_it_knows_who_sends_it) {
   const auto ben = add("ben", {"viewer"});
   open();

@@ -69,6 +69,26 @@ TEST_F(tokens_file_test, has_namespaces_only_of_tokens_that_are_bound_to_others_
   }
 }
 
+TEST_F(tokens_file_test, has_agents_only_of_tokens_that_are_bound_to_some) {
+  auto one = entry("ben");
+  EXPECT_EQ(tokens_text({one}).find("agents"), std::string::npos) << "earlier releases refuse the key";
+  one.agents = {"payment", "shipping.eu"};
+  const auto text = tokens_text({one, entry("ann")});
+  const auto read = parse_tokens("f", text);
+  ASSERT_TRUE(read.problems.empty()) << to_text(read.problems.front());
+  ASSERT_EQ(read.tokens.size(), 2U);
+  EXPECT_EQ(read.tokens[0].agents, one.agents);
+  EXPECT_FALSE(read.tokens[1].agents);
+  for (const std::string bad : {"[]", "[\"a b\"]", "[\"\"]", "\"payment\""}) {
+    auto wrong = text;
+    const std::string list = "[\"payment\",\"shipping.eu\"]";
+    wrong.replace(wrong.find(list), list.size(), bad);
+    const auto refused = parse_tokens("f", wrong);
+    ASSERT_FALSE(refused.problems.empty()) << bad;
+    EXPECT_NE(to_text(refused.problems.front()).find("f:3:"), std::string::npos) << to_text(refused.problems.front());
+  }
+}
+
 TEST_F(tokens_file_test, names_what_is_wrong_with_its_line) {
   const auto good = tokens_text({entry("ben")});
   const auto with = [&](const std::string& from, const std::string& to) {

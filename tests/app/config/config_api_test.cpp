@@ -43,7 +43,7 @@ const std::string asks_clients = "api: { tls: { certificate: c.pem, key: k.pem, 
 TEST(api_config, knows_clients_by_a_name_of_their_certificate) {
   const auto read = parsed(asks_clients +
                            "access: { certificates: [{ san: \"spiffe://example.org/Agent\", roles: [client, payloads] },"
-                           " { san: \"dns:N1.Example.org\", name: n1, roles: [viewer], namespaces: [default, billing] },"
+                           " { san: \"dns:N1.Example.org\", name: n1, roles: [agent], namespaces: [default, billing], agents: [payment] },"
                            " { san: \"cn:Ben Miller\", roles: [operator] }] }");
   ASSERT_EQ(shown(read.problems), lines{});
   EXPECT_TRUE(read.config.api->client_ca.ends_with("ca.pem"));
@@ -55,6 +55,8 @@ TEST(api_config, knows_clients_by_a_name_of_their_certificate) {
   EXPECT_EQ(all[0].namespaces, std::vector<std::string>{"default"});
   EXPECT_EQ(all[1].san, "dns:n1.example.org") << "names of hosts are compared without regard to case";
   EXPECT_EQ(all[1].name, "n1");
+  EXPECT_FALSE(all[0].agents);
+  EXPECT_EQ(all[1].agents, std::vector<std::string>{"payment"});
   EXPECT_EQ(all[1].namespaces, (std::vector<std::string>{"default", "billing"}));
   EXPECT_EQ(all[2].san, "cn:Ben Miller");
 }
@@ -74,6 +76,9 @@ TEST(api_config, refuses_certificates_that_cannot_be_meant) {
   EXPECT_EQ(count("{ san: \"cn:ben\", name: \"a b\", roles: [viewer] }"), 1U);
   EXPECT_EQ(count("{ san: \"cn:ben\", roles: [viewer], namespaces: [] }"), 1U);
   EXPECT_EQ(count("{ san: \"cn:ben\", roles: [viewer], namespaces: [\"-x\"] }"), 1U);
+  EXPECT_EQ(count("{ san: \"cn:ben\", roles: [agent], agents: [] }"), 1U);
+  EXPECT_EQ(count("{ san: \"cn:ben\", roles: [agent], agents: [\"a b\"] }"), 1U);
+  EXPECT_EQ(count("{ san: \"cn:ben\", roles: [agent], agents: [payment] }"), 0U);
   const auto longer = "spiffe://example.org/" + std::string(200, 'x');
   EXPECT_EQ(count("{ san: \"" + longer + "\", roles: [viewer] }"), 1U) << "histories would cut it off";
   EXPECT_EQ(count("{ san: \"" + longer + "\", name: x, roles: [viewer] }"), 0U);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "store/meta_rows.hpp"
+#include "store/rows/worker_rows.hpp"
 #include "tests/store/check/check_fixture.hpp"
 
 namespace fairlead::store {
@@ -193,6 +194,22 @@ TEST_F(checked_store, counters_that_do_not_count) {
 TEST_F(checked_store, a_meta_row_that_is_missing) {
   plant([](batch& one) { one.erase(table::meta, keys::meta(meta::schema_row)); });
   expect_found("meta", "schema_version", "missing");
+}
+
+TEST_F(checked_store, a_worker_and_a_key_that_do_not_parse) {
+  v1::WorkerRecord sound;
+  sound.set_agent("payment");
+  sound.set_incarnation(7);
+  plant([&](batch& one) { put_worker(one, "w/1", sound); });
+  EXPECT_TRUE(report().findings.empty());
+  plant([](batch& one) {
+    put_worker(one, "w/2", {});
+    put_work_key(one, {});
+    one.put(table::meta, keys::meta(std::string{meta::worker_rows} + "w/3"), "\xff");
+  });
+  expect_found("meta", "worker/w/2", "the row has no incarnation");
+  expect_found("meta", "worker/w/3", "the value does not parse");
+  expect_found("meta", "work_key", "the row has no key");
 }
 
 TEST_F(checked_store, lists_no_more_findings_than_it_was_asked_for) {
