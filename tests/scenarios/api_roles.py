@@ -1,6 +1,6 @@
 """What each path of the API needs, for api_access.py."""
 
-ROLES = ("viewer", "client", "operator", "admin", "payloads", "deploy", "webhooks")
+ROLES = ("viewer", "client", "agent", "operator", "admin", "payloads", "deploy", "webhooks", "vouch")
 EVERYBODY = set(ROLES)
 # What each path needs, by hand from docs/security.md: the roles that are not answered with 403.
 LOOKS = {"viewer", "operator", "admin", "deploy"}
@@ -22,6 +22,9 @@ ALLOWED = {
     ("GET", "/v1/jobs/nothing"): LOOKS, ("PUT", "/v1/jobs/nothing"): {"deploy", "admin"}, ("DELETE", "/v1/jobs/nothing"): {"deploy", "admin"},
     ("GET", "/v1/jobs/nothing/launches"): LOOKS, ("POST", "/v1/jobs/nothing/actions"): {"operator", "admin"},
     ("GET", "/v1/agents"): LOOKS, ("GET", "/v1/agents/payment"): LOOKS, ("POST", "/v1/agents/nothing/actions"): {"operator", "admin"},
+    ("POST", "/v1/workers"): {"agent", "admin"}, ("DELETE", "/v1/workers/x"): {"agent", "admin"}, ("POST", "/v1/workers/x/take"): {"agent", "admin"},
+    ("POST", "/v1/workers/x/heartbeats"): {"agent", "admin"}, ("POST", "/v1/workers/x/outcomes"): {"agent", "admin"},
+    ("POST", "/v1/workers/x/drain"): {"agent", "admin"},
     ("GET", "/v1/alerts"): LOOKS, ("POST", "/v1/alerts:ack"): {"operator", "admin"}, ("GET", "/v1/alerts/1"): LOOKS,
     ("POST", "/v1/brake:release"): {"operator", "admin"},
     ("GET", "/v1/status"): LOOKS, ("GET", "/v1/cluster"): LOOKS, ("GET", "/v1/nodes"): LOOKS, ("GET", "/v1/nodes/n1/tree"): LOOKS,
