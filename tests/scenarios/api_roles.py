@@ -1,6 +1,6 @@
 """What each path of the API needs, for api_access.py."""
 
-ROLES = ("viewer", "client", "agent", "operator", "admin", "payloads", "deploy", "webhooks", "vouch")
+ROLES = ("viewer", "client", "operator", "admin", "payloads", "deploy", "webhooks", "agent", "vouch")
 EVERYBODY = set(ROLES)
 # What each path needs, by hand from docs/security.md: the roles that are not answered with 403.
 LOOKS = {"viewer", "operator", "admin", "deploy"}

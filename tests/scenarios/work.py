@@ -262,7 +262,7 @@ def drains(here):
     path = one.path("take")
     _, said = one.ask(200, "POST", path, {"max": 4, "wait_ms": 500, "after": one.after})
     expect(said["draining"] and said["attempts"] == [], f"{said}")
-    one.end(409, code="wrong_state")
+    one.end(409)
     expect(one.complete([held]) == ["accepted"], "what it holds is done to its end")
     one.end()
     for method, where, body in (("POST", path, {"after": 0}), ("POST", one.path("heartbeats"), {"items": [{"ticket": "x"}]}),
@@ -274,7 +274,7 @@ def drains(here):
     two = here.worker("mail", "drain-2", capacity=4)
     two.register()
     left, = two.until(1)
-    two.end(409, code="wrong_state")
+    two.end(409)
     two.end(abandon=True)
     expect([each["verb"] for each in here.audit(f"path=/v1/workers/{two.id}")] == ["abandon"], "the audit has it")
     three = here.worker("mail", "drain-3")
@@ -402,7 +402,9 @@ def wrong(here):
     here.submit("send", "wrong", input={"to": "x"})
     status, _, said = one.to_.ask("POST", take, {"max": 8, "wait_ms": 0, "after": 1 << 40}, one.headers_)
     expect(status in (200, 400), f"an answer that was never given: {status} {said}")
-    expect(one.work(1)[0]["task"] == "wrong", "the attempt comes all the same")
+    held, = one.until(1)
+    one.ask(400, "POST", outcomes, {"items": [{"ticket": held["ticket"], "verdict": "done", "output": 1}]}, code="invalid_argument")
+    expect(one.complete([held]) == ["accepted"] and held["task"] == "wrong", "the attempt comes all the same, and its outcome is taken")
     for path, item, pointer in ((outcomes, {"output": "o" * 1_048_576}, "/items/0/output"), (beats, {"checkpoint": "c" * 65_536}, "/items/0/checkpoint")):
         one.ask(413, "POST", path, {"items": [{"ticket": "x", **item}]}, code="too_large", pointer=pointer)
     one.end()

@@ -178,8 +178,8 @@ def held_and_reported(here, services):
     since = kill_and_move(here, one, killed, door)
     to.close()
     results = one.report(*items)
-    expect(set(results) <= {"accepted", "repeated", "not_held"} and set(results[COUNT // 2:]) <= {"accepted", "repeated"},
-           f"outcomes that are sent again: {results}")
+    # Those that were recorded before the kill are not held any more; what the tasks have decides.
+    expect(set(results) <= {"accepted", "repeated", "not_held"}, f"outcomes that are sent again: {results}")
     all_done(here, door, ids, since)
     nothing_twice(services, ids)
     done = fairlead("agent", "list", node=here.nodes[door].address)

@@ -87,10 +87,21 @@ class worker:
         expect(came.startswith(b"HTTP/1.1 200"), f"the answer to a take begins with {came}")
         return came
 
+    def ask_again(self, path, body, seconds=15):
+        """A report is sent again as long as a shard has not answered (503)."""
+        end = time.monotonic() + seconds
+        while True:
+            status, found, said = self.reports_.ask("POST", path, body, self.headers_)
+            if status != 503 or time.monotonic() > end:
+                expect(status == 200, f"POST {path} was answered with {status}: {said}")
+                return said
+            expect(int(found["Retry-After"]) >= 1, f"{found}")
+            time.sleep(0.05)
+
     def heartbeat(self, ticket, **more):
         """The answer to one heartbeat."""
         sent = time.monotonic()
-        _, said = self.ask(200, "POST", self.path("heartbeats"), {"items": [{"ticket": ticket, **more}]})
+        said = self.ask_again(self.path("heartbeats"), {"items": [{"ticket": ticket, **more}]})
         one, = said["items"]
         expect(one["ticket"] == ticket and one["cancel"] != one["held"], f"{one}")
         if one["held"] and ticket in self.ends:
@@ -99,7 +110,7 @@ class worker:
 
     def report(self, *items):
         """The answers to outcomes, which are not held any more once they were answered."""
-        _, said = self.ask(200, "POST", self.path("outcomes"), {"items": list(items)})
+        said = self.ask_again(self.path("outcomes"), {"items": list(items)})
         for one in said["items"]:
             self.held.pop(one["ticket"], None)
         expect([one["ticket"] for one in said["items"]] == [one["ticket"] for one in items], f"{said}")
