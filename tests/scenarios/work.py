@@ -19,7 +19,7 @@ from workers import waiting_take, worker
 SEND = {"workflow": "send", "steps": {"mail": {"agent": "mail", "call": "send", "with": {"to": "${ .input.to }"}, "timeout": "60s"}}}
 LATE = {"workflow": "late", "steps": {"mail": {"agent": "mail", "call": "send", "timeout": "1s", "in_doubt": "park"}}}
 LONG = {"workflow": "long", "on_failure": "undo",
-        "steps": {"load": {"agent": "store", "call": "load", "timeout": "60s", "heartbeat": "1s", "attempts": 2,
+        "steps": {"load": {"agent": "store", "call": "load", "timeout": "60s", "heartbeat": "2s", "attempts": 2,
                            "backoff": {"first": "10ms", "max": "10ms"}, "undo": "none"}}}
 # The first step is undone after the second has failed; a step in doubt is looked up before it is undone.
 TRIP = {"workflow": "trip", "on_failure": "undo",
@@ -173,11 +173,11 @@ def heartbeats(here):
     one.register()
     here.submit("long", "beats")
     held, = one.until(1)
-    expect(held["heartbeat_ms"] == 1_000 and held["checkpoint"] is None and held["lease_ms"] <= 1_000, f"{held}")
+    expect(held["heartbeat_ms"] == 2_000 and held["checkpoint"] is None and held["lease_ms"] <= 2_000, f"{held}")
     for sequence in range(1, 6):
         time.sleep(0.5)
         said = one.heartbeat(held["ticket"], sequence=sequence, percent=sequence * 10, note=f"row {sequence}", checkpoint={"row": sequence})
-        expect(said["held"] and 0 < said["lease_ms"] <= 1_000, f"{said}")
+        expect(said["held"] and 0 < said["lease_ms"] <= 2_000, f"{said}")
     progress = here.step("beats", "load")["progress"]
     expect(progress["percent"] == 50 and progress["note"] == "row 5" and progress["checkpoint"] == {"row": 5}, f"{progress}")
     other.register()
