@@ -22,7 +22,7 @@ FRAGILE = {"workflow": "fragile", "on_failure": "undo",
            "steps": {"only": {"agent": "inventory", "call": "reserve", "attempts": 1, "undo": "none"}}}
 YEARLY = {"job": "yearly", "schedule": "0 0 1 1 *", "workflow": "shipped", "overlap": "skip"}
 PARTS = {"{request}": "StatusRequest", "{id}": "nobody", "{step}": "first", "{number}": "999999", "{node}": "nobody", "{code}": "nothing",
-         "{name}": "nobody", "{client}": "nobody"}
+         "{name}": "nobody", "{client}": "nobody", "{worker}": "nobody"}
 QUERIES = {"/v1/ended": "?day=9000-01-01"}
 
 
@@ -109,7 +109,9 @@ def nobody(to, node):
     """What is asked for does not exist."""
     for (path, method), operation in openapi.check().document.operations.items():
         if ("{" in path or path in QUERIES) and "requestBody" not in operation:
-            to.expect(404, method.upper(), filled(path) + QUERIES.get(path, ""), code="not_found")
+            # There may have been such a worker.
+            status, code = (410, "gone") if "{worker}" in path else (404, "not_found")
+            to.expect(status, method.upper(), filled(path) + QUERIES.get(path, ""), code=code)
 
 
 def tasks(to, node):

@@ -182,7 +182,7 @@ TEST(worker_attempts, have_all_keys) {
   EXPECT_EQ(third.at("perform_key"), "key-0");
   EXPECT_EQ(third.at("in_doubt"), true);
   EXPECT_TRUE(third.at("perform_output").is_null());
-  for (const auto& one : read.at("attempts")) EXPECT_EQ(one.size(), 17U);
+  for (const auto& one : read.at("attempts")) EXPECT_EQ(one.size(), 16U);
   answer.attempts.clear();
   answer.draining = true;
   EXPECT_EQ(take_json(answer), R"({"answer":7,"waited_ms":812,"draining":true,"attempts":[]})");
