@@ -98,7 +98,7 @@ void show_report(cli_context& context, const result<Report>& report, ToJson to_j
 void check_an_agent(cli_context& context, const check_words& words) {
   const auto at = parse_address(words.listen);
   if (!at) {
-    context.code = fail(invalid("'" + words.listen + "' is no address", "Give HOST:PORT, such as 127.0.0.1:7180"));
+    context.code = fail(invalid("'" + words.listen + "' is no address", "Give HOST:PORT, such as 127.0.0.1:7190"));
     return;
   }
   agent_check::check_options options;
