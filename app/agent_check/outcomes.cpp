@@ -195,7 +195,7 @@ void tester::judge_missing(std::int64_t) {
   if (worker_->gone) {
     blame(rule::session, "the agent did not register again after 410");
   } else if (!current_) {
-    blame(rule::requests, "no take came");
+    if (!of.twice) blame(rule::requests, "no take came");
   } else if (const auto& one = attempts_[*current_]; one.outcomes == 0) {
     blame(one.answer_lost ? rule::last_answer : of.about,
           one.answer_lost ? name_of(one) + " was not taken again after its answer was lost" : "no outcome of " + name_of(one) + " came");
