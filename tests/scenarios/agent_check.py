@@ -6,6 +6,7 @@ The agent stands in this file: `agent_check.py --be FAULT` is it. An example in 
 
 import concurrent.futures
 import http.client
+import http.server
 import json
 import os
 import pathlib
@@ -214,7 +215,50 @@ def broken(fault):
     return f"ok  {fault}: {sentences}"
 
 
+class forgetful_service(http.server.BaseHTTPRequestHandler):
+    """Does everything anew, whatever the key is, and finds whatever it is asked for."""
+
+    count = 0
+
+    def do_POST(self):  # noqa: N802 (http.server's name)
+        type(self).count += 1
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.do_GET()
+
+    def do_GET(self):  # noqa: N802
+        body = json.dumps({"count": type(self).count}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def check_service(*arguments):
+    done = harness.fairlead("agent", "check", "--json", *arguments, "--input", '{"order": "A-1", "amount_cents": 5}')
+    expect(done.returncode in (0, 1), f"the check of a service ended with {done.returncode}: {done.stderr}")
+    return {one["about"] for one in json.loads(done.stdout)["findings"]}
+
+
+def of_services():
+    """A service that keeps keys passes; one that does not is found out in each of the three ways."""
+    with harness.sandbox("agent_check") as box:
+        ports = harness.services(box).ports
+        found = check_service(f"http://127.0.0.1:{ports['payment']}/charges", "--undo", f"http://127.0.0.1:{ports['payment']}/charges/refund")
+        expect(not found, f"the payment service keeps its keys, and the tester finds fault with {found}")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), forgetful_service)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/"
+    found = check_service(url, "--undo", url, "--lookup", url + "?key={perform_key}")
+    server.shutdown()
+    expect(found == {"key", "lookup", "undo"}, f"the forgetful service is only found out by {found}")
+    print("ok  services: one that keeps keys, and one that forgets them", flush=True)
+
+
 def run():
+    of_services()
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         jobs = [pool.submit(kept, "the agent without a fault", [sys.executable, "-B", __file__, "--be", "nothing"]),
                 pool.submit(kept, "agent.py", [sys.executable, "-B", EXAMPLES / "agent.py"])]
@@ -241,4 +285,4 @@ if __name__ == "__main__":
     import harness
     from harness import expect
 
-    sys.exit(run())
+    harness.main(run)
