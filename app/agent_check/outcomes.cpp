@@ -79,6 +79,9 @@ void tester::judge_doubt(const attempt& one) {
     if (kind != "in_doubt")
       blame(rule::doubt, "the service broke off, and " + name_of(one) + " ended with " + kind + ", not with in_doubt");
   }
+  if (of.about == rule::requests && of.heartbeat_ms == 0 && !what.contains("output"))
+    blame(rule::requests, "nothing disturbed " + name_of(one) + ", and it ended with " + what.dump().substr(0, 200) +
+                              "; give an input that the call takes with --input");
   if (of.direction != "lookup") return;
   const auto verdict = what.contains("verdict") ? what["verdict"].get<std::string>() : std::string{};
   if (verdict.empty() && !what.contains("fault")) blame(rule::requests, "a lookup ended with an output in place of a verdict");
@@ -192,7 +195,7 @@ void tester::judge_missing(std::int64_t) {
   if (worker_->gone) {
     blame(rule::session, "the agent did not register again after 410");
   } else if (!current_) {
-    blame(rule::requests, "no take came");
+    if (!of.twice) blame(rule::requests, "no take came");
   } else if (const auto& one = attempts_[*current_]; one.outcomes == 0) {
     blame(one.answer_lost ? rule::last_answer : of.about,
           one.answer_lost ? name_of(one) + " was not taken again after its answer was lost" : "no outcome of " + name_of(one) + " came");

@@ -1,7 +1,10 @@
 #include "app/agent_check/tester.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
+
+#include "actors/core/text/text.hpp"
 
 namespace fairlead::app::agent_check {
 
@@ -20,7 +23,9 @@ std::string key_of_query(const std::string& query) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%' && i + 2 < text.size()) {
-      out += static_cast<char>(std::stoi(text.substr(i + 1, 2), nullptr, 16));
+      unsigned char byte = 0;
+      std::from_chars(text.data() + i + 1, text.data() + i + 3, byte, 16);
+      out += static_cast<char>(byte);
       i += 2;
     } else {
       out += text[i];
@@ -37,11 +42,17 @@ reply tester::problem(unsigned status, const std::string& code, const std::strin
   return {.status = status, .body = json{{"code", code}, {"status", status}, {"title", code}, {"detail", sentence}}.dump()};
 }
 
+/// What was said of a rule before is not said again, and of one rule not everything.
 void tester::blame(rule which, const std::string& sentence) {
-  const auto text = sentence + " (in lesson " + now_at() + ")";
-  const auto known = [&](const finding& one) { return one.broken == which && one.sentence == text; };
+  constexpr std::ptrdiff_t most_of_a_rule = 5;
+  constexpr std::size_t most_bytes = 400;
+  const auto text = core::clean_text(sentence, most_bytes);
   see(which);
-  if (std::none_of(findings_.begin(), findings_.end(), known)) findings_.push_back({which, text});
+  const auto is_of_it = [&](const finding& one) { return one.broken == which; };
+  const auto is_known = [&](const finding& one) { return is_of_it(one) && one.sentence.starts_with(text + " (in lesson "); };
+  if (std::any_of(findings_.begin(), findings_.end(), is_known)) return;
+  if (std::count_if(findings_.begin(), findings_.end(), is_of_it) < most_of_a_rule)
+    findings_.push_back({which, text + " (in lesson " + now_at() + ")"});
 }
 
 verdict tester::of(rule which) const {
@@ -130,6 +141,7 @@ reply tester::on_service(const asked& what, std::int64_t now) {
 
 bool tester::can_be_taught(const lesson& one) const {
   if (one.needs_service && !served_) return false;
+  if (one.twice && worker_->capacity < 2) return false;
   if (one.direction != "lookup") return true;
   const auto& call = plan_.call;
   return std::find(worker_->lookups.begin(), worker_->lookups.end(), call) != worker_->lookups.end();
@@ -169,8 +181,8 @@ void tester::on_time(std::int64_t now) {
     end_lesson(now);
   } else if (now - lesson_since_ > of.limit_ms) {
     judge_missing(now);
-    // Without any request there is nobody left to be taught.
-    if (now - last_request_ > of.limit_ms - slack_ms) over_ = true;
+    // Without a session, or without any request, there is nobody left to be taught.
+    if (worker_->gone || now - last_request_ > of.limit_ms - slack_ms) over_ = true;
     if (!over_) end_lesson(now);
   }
 }

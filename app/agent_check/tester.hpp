@@ -71,6 +71,7 @@ class tester {
   struct worker {
     std::string id, instance, agent, session;
     std::vector<std::string> calls, lookups;
+    std::int64_t capacity = 1;
     bool gone = false;
     std::int64_t gone_at = 0;
     int takes_after_end = 0;

@@ -51,6 +51,7 @@ reply tester::on_register(const asked& what, std::int64_t now) {
   next.id = "w" + std::to_string(workers_);
   next.instance = text_in(body, "instance");
   next.agent = text_in(body, "agent");
+  next.capacity = number_in(body, "capacity", 1);
   next.session = "session-" + std::to_string(workers_);
   next.calls = texts_in(body, "calls");
   next.lookups = texts_in(body, "lookups");
@@ -191,8 +192,6 @@ reply tester::on_take(const json& what, std::int64_t now) {
       one.in_answer = answer_ + 1;
       attempts.push_back(hand_out(one, now));
     }
-  } else if (!over_ && at().twice && most < 2) {
-    end_lesson(now);
   }
   if (attempts.empty()) out.after_ms = std::min(wait_ms, idle_answer_ms);
   ++answer_;

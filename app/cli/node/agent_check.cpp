@@ -7,6 +7,7 @@
 #include "app/agent_check/server.hpp"
 #include "app/agent_check/service.hpp"
 #include "app/cli/commands.hpp"
+#include "app/cli/json_argument.hpp"
 #include "app/cli/words.hpp"
 #include "app/config/parts.hpp"
 #include "app/json/writer.hpp"
@@ -98,7 +99,7 @@ void show_report(cli_context& context, const result<Report>& report, ToJson to_j
 void check_an_agent(cli_context& context, const check_words& words) {
   const auto at = parse_address(words.listen);
   if (!at) {
-    context.code = fail(invalid("'" + words.listen + "' is no address", "Give HOST:PORT, such as 127.0.0.1:7180"));
+    context.code = fail(invalid("'" + words.listen + "' is no address", "Give HOST:PORT, such as 127.0.0.1:7190"));
     return;
   }
   agent_check::check_options options;
@@ -129,11 +130,17 @@ void add_agent_check(CLI::App& group, cli_context& context) {
       ->capture_default_str();
   command->add_option("--agent", words->agent, "The agent must register by this name")->type_name("NAME");
   command->add_option("--call", words->call, "The call to try (default: the first that the agent registers)")->type_name("CALL");
-  command->add_option("--input", words->input, "Input of the call")->type_name("JSON")->capture_default_str();
+  command->add_option("--input", words->input, "Input of the call: JSON, or @FILE")->type_name("JSON")->capture_default_str();
   command->add_option("--undo", words->undo, "With URL: URL of the undo")->type_name("URL");
   command->add_option("--lookup", words->lookup, "With URL: URL of the look-up, with {perform_key} in it")->type_name("URL");
   add_json_option(*command, context);
   command->callback([&context, words, rest] {
+    const auto input = read_json_argument(words->input, "The input");
+    if (!input) {
+      context.code = fail(input.failure());
+      return;
+    }
+    words->input = *input;
     const bool is_url = !rest->empty() && (rest->front().starts_with("http://") || rest->front().starts_with("https://"));
     if (is_url && rest->size() > 1) {
       context.code = fail(invalid("A URL and a command cannot be combined", "Give a URL for a service, or -- COMMAND for an agent"));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An agent in Python, with the standard library alone. Its call `send` writes a line to the file OUTBOX, or posts to SERVICE_URL.
 
-    FAIRLEAD_API=http://127.0.0.1:7180 OUTBOX=/tmp/outbox python3 agent.py
+    FAIRLEAD_API=http://127.0.0.1:7190 OUTBOX=/tmp/outbox python3 agent.py
 
 Several nodes are separated by commas. SIGTERM ends it once it holds nothing. The rules are those of docs/any-language.md.
 """
@@ -15,7 +15,7 @@ import time
 import urllib.error
 import urllib.request
 
-NODES = os.environ.get("FAIRLEAD_API", "http://127.0.0.1:7180").split(",")
+NODES = os.environ.get("FAIRLEAD_API", "http://127.0.0.1:7190").split(",")
 TOKEN, OUTBOX, SERVICE = (os.environ.get(name, "") for name in ("FAIRLEAD_TOKEN", "OUTBOX", "SERVICE_URL"))
 CAPACITY = 4
 ME = {"agent": "mail", "instance": f"mail-{os.uname().nodename}-{os.getpid()}-{time.time_ns()}", "calls": ["send"], "lookups": ["send"],

@@ -1,0 +1,199 @@
+// The judge alone: requests and times in, answers and findings out.
+
+#include "app/agent_check/tester.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::app::agent_check {
+namespace {
+
+using json = nlohmann::json;
+
+/// An agent, word by word, under one lesson.
+class taught {
+ public:
+  explicit taught(lesson what) : judge_(plan{"", "", "{}", {std::move(what)}}) {}
+
+  reply post(const std::string& path, const json& body) {
+    now_ += 5;
+    return judge_.on_request({"POST", path, "", body.dump()}, now_);
+  }
+  reply enter(const json& more = json::object()) {
+    json body{{"agent", "mail"}, {"instance", "mail-1"}, {"calls", {"send"}}, {"lookups", {"send"}}, {"capacity", 4}};
+    body.update(more);
+    const auto out = post("/v1/workers", body);
+    if (out.status == 201) worker_ = json::parse(out.body);
+    return out;
+  }
+  std::string path(const std::string& verb) const { return "/v1/workers/" + worker_["worker"].get<std::string>() + "/" + verb; }
+  json take(std::int64_t after) {
+    last_ = post(path("take"), {{"max", 4}, {"wait_ms", 1'000}, {"after", after}});
+    return json::parse(last_.body);
+  }
+  reply end_with(const json& item) { return post(path("outcomes"), {{"items", json::array({item})}}); }
+  reply done(const json& attempt) { return end_with({{"ticket", attempt["ticket"]}, {"output", 1}}); }
+  reply ask_service(const std::string& key) { return judge_.on_request({"POST", service_path, "", "{}", key}, now_); }
+  void wait(std::int64_t ms) {
+    for (const auto end = now_ + ms; now_ < end; now_ += 20) judge_.on_time(now_);
+  }
+  std::string session() const { return worker_["session"]; }
+  const reply& last() const { return last_; }
+  const tester& judge() const { return judge_; }
+  /// `4: the outcome of …` of the first finding; empty: there is none.
+  std::string found() const {
+    const auto& all = judge_.findings();
+    return all.empty() ? "" : std::to_string(static_cast<int>(all.front().broken)) + ": " + all.front().sentence;
+  }
+
+ private:
+  tester judge_;
+  std::int64_t now_ = 1'000;
+  json worker_;
+  reply last_;
+};
+
+lesson of(rule about) { return {.name = "a test", .about = about}; }
+lesson with(rule about, std::vector<outcome_answer> outcomes) {
+  return {.name = "a test", .about = about, .outcomes = std::move(outcomes)};
+}
+
+TEST(agent_check_tester, finds_nothing_in_an_agent_that_keeps_the_rules) {
+  taught one{of(rule::outcome)};
+  EXPECT_EQ(one.enter().status, 201U);
+  const auto answer = one.take(0);
+  ASSERT_EQ(answer["attempts"].size(), 1U);
+  EXPECT_EQ(one.done(answer["attempts"][0]).status, 200U);
+  EXPECT_EQ(one.take(1)["attempts"].size(), 0U);
+  one.wait(1'000);
+  EXPECT_TRUE(one.judge().is_over());
+  EXPECT_EQ(one.found(), "");
+  EXPECT_EQ(one.judge().of(rule::outcome), verdict::kept);
+  EXPECT_EQ(one.judge().of(rule::doubt), verdict::not_seen);
+}
+
+TEST(agent_check_tester, names_outcomes_of_leases_that_were_over) {
+  taught over{{.name = "a test", .about = rule::lease_end, .lease_ms = 0, .outcome = outcome_wanted::no}};
+  over.enter();
+  over.done(over.take(0)["attempts"][0]);
+  EXPECT_TRUE(over.found().starts_with("2: the lease of attempt 1 was over")) << over.found();
+
+  taught late{{.name = "a test", .about = rule::stamp, .lease_ms = 700, .late_ms = 1'500, .outcome = outcome_wanted::no}};
+  late.enter();
+  const auto answer = late.take(0);
+  EXPECT_EQ(late.last().after_ms, 1'500);
+  late.wait(1'500);
+  late.done(answer["attempts"][0]);
+  EXPECT_TRUE(late.found().starts_with("1: ")) << late.found();
+}
+
+TEST(agent_check_tester, brings_an_attempt_again_whose_answer_was_lost_and_looks_at_after) {
+  taught one{{.name = "a test", .about = rule::last_answer, .cut_take = true}};
+  one.enter();
+  const auto first = one.take(0);
+  EXPECT_TRUE(one.last().cut);
+  const auto again = one.take(0);
+  EXPECT_FALSE(one.last().cut);
+  EXPECT_EQ(first["attempts"][0]["ticket"], again["attempts"][0]["ticket"]);
+  EXPECT_EQ(one.found(), "");
+  one.take(1);
+  one.wait(100);
+  one.take(1);
+  EXPECT_TRUE(one.found().starts_with("3: a take has `after` 1")) << one.found();
+}
+
+TEST(agent_check_tester, wants_outcomes_repeated_unchanged_until_they_are_accepted) {
+  taught lost{with(rule::outcome, {outcome_answer::cut})};
+  lost.enter();
+  const auto attempt = lost.take(0)["attempts"][0];
+  EXPECT_TRUE(lost.done(attempt).cut);
+  EXPECT_EQ(json::parse(lost.done(attempt).body)["items"][0]["result"], "repeated");
+  EXPECT_EQ(lost.found(), "");
+
+  taught silent{with(rule::outcome, {outcome_answer::cut})};
+  silent.enter();
+  silent.done(silent.take(0)["attempts"][0]);
+  silent.wait(11'000);
+  EXPECT_EQ(silent.found(), "4: the outcome of attempt 1 was not repeated after its answer was cut (in lesson 1: a test)");
+
+  taught hasty{with(rule::outcome, {outcome_answer::busy})};
+  hasty.enter();
+  const auto held = hasty.take(0)["attempts"][0];
+  EXPECT_EQ(hasty.done(held).retry_after_s, 1);
+  hasty.done(held);
+  EXPECT_TRUE(hasty.found().starts_with("4: ")) << hasty.found();
+
+  taught other{with(rule::outcome, {outcome_answer::cut})};
+  other.enter();
+  const auto two = other.take(0)["attempts"][0];
+  other.done(two);
+  other.end_with({{"ticket", two["ticket"]}, {"output", 2}});
+  EXPECT_TRUE(other.found().starts_with("4: the outcome of attempt 1 was another")) << other.found();
+}
+
+TEST(agent_check_tester, knows_the_keys_that_the_service_may_see) {
+  taught one{of(rule::key)};
+  one.enter();
+  const auto attempt = one.take(0)["attempts"][0];
+  one.ask_service(attempt["idempotency_key"]);
+  EXPECT_EQ(one.found(), "");
+  one.ask_service(attempt["ticket"]);
+  EXPECT_TRUE(one.found().starts_with("5: the service was asked under the key")) << one.found();
+}
+
+TEST(agent_check_tester, wants_doubt_where_the_service_breaks_off) {
+  taught one{{.name = "a test", .about = rule::doubt, .service = service_answer::cut}};
+  one.enter();
+  const auto attempt = one.take(0)["attempts"][0];
+  EXPECT_TRUE(one.ask_service(attempt["idempotency_key"]).cut);
+  one.end_with({{"ticket", attempt["ticket"]}, {"fault", {{"kind", "transient"}}}});
+  EXPECT_TRUE(one.found().starts_with("6: ")) << one.found();
+}
+
+TEST(agent_check_tester, wants_the_session_and_what_is_held_after_410) {
+  for (const auto* way : {"right", "no session", "no tickets", "not at all"}) {
+    taught one{with(rule::session, {outcome_answer::gone})};
+    one.enter();
+    const auto attempt = one.take(0)["attempts"][0];
+    EXPECT_EQ(one.done(attempt).status, 410U);
+    const std::string how = way;
+    const auto have = how == "no tickets" ? json::array() : json::array({attempt["ticket"]});
+    if (how != "not at all") one.enter({{"session", how == "no session" ? json{} : json(one.session())}, {"have", have}});
+    one.wait(11'000);
+    if (how == "right")
+      EXPECT_TRUE(one.found().starts_with("4: the outcome of attempt 1 was not repeated after the new registration")) << one.found();
+    else
+      EXPECT_TRUE(one.found().starts_with("7: ")) << how << ": " << one.found();
+  }
+}
+
+TEST(agent_check_tester, sees_an_attempt_that_was_done_twice) {
+  taught one{{.name = "a test", .about = rule::held, .twice = true}};
+  one.enter();
+  const auto answer = one.take(0);
+  ASSERT_EQ(answer["attempts"].size(), 2U);
+  one.done(answer["attempts"][0]);
+  EXPECT_EQ(one.found(), "");
+  one.done(answer["attempts"][1]);
+  EXPECT_TRUE(one.found().starts_with("8: ")) << one.found();
+}
+
+TEST(agent_check_tester, does_not_take_a_second_session_of_an_instance) {
+  taught one{of(rule::requests)};
+  one.enter();
+  EXPECT_EQ(one.enter().status, 409U);
+  EXPECT_TRUE(one.found().starts_with("8: ")) << one.found();
+}
+
+TEST(agent_check_tester, is_not_upset_by_requests_that_make_no_sense) {
+  taught one{of(rule::requests)};
+  EXPECT_EQ(one.post("/v1/workers", json::array()).status, 400U);
+  one.enter();
+  EXPECT_EQ(one.post(one.path("outcomes"), {{"items", {1, "a", nullptr}}}).status, 400U);
+  EXPECT_EQ(one.post(one.path("heartbeats"), {{"items", {1, {{"ticket", 2}}}}}).status, 200U);
+  EXPECT_EQ(one.post(one.path("take"), json::object()).status, 400U);
+  EXPECT_EQ(one.post(one.path("nothing"), json::object()).status, 404U);
+  EXPECT_EQ(one.post("/v2/workers", json::object()).status, 404U);
+}
+
+}  // namespace
+}  // namespace fairlead::app::agent_check
