@@ -18,6 +18,10 @@ constexpr duration carried_before{10'000};
 /// A shard hands everything over again within that time of its welcome, and not later than that.
 constexpr duration handed_again_after{2'000};
 constexpr duration handed_again_until{10'000};
+/// Of inputs and outputs in one answer, beyond the first attempt's.
+constexpr std::size_t most_answered_bytes = std::size_t{4} << 20;
+
+std::size_t size_of(const v1::Perform& what) { return what.input().size() + what.perform_output().size() + what.checkpoint().size(); }
 
 attempt_result not_begun() {
   auto out = transient_fault("not_begun", "the worker has not asked for the attempt");
@@ -167,8 +171,11 @@ void worker_session::deliver() {
   const auto here = now();
   out.waited_ms = std::max<std::int64_t>((here - take_->what.came).count(), 0);
   out.draining = drains_;
+  std::size_t bytes = 0;
   for (auto at = queue_.begin(); at != queue_.end() && out.attempts.size() < take_->what.most;) {
     auto& one = attempts_.at(*at);
+    bytes += size_of(one.what);
+    if (bytes > most_answered_bytes && !out.attempts.empty()) break;
     // The host stops it at once.
     const auto lease_ms = lease_from(one.lease_end, here);
     if (lease_ms <= 0) {
@@ -229,7 +236,7 @@ status worker_session::leave(bool abandoned) {
   heard();
   const auto open = held() + reports_.size();
   if (open > 0 && !abandoned)
-    return error{v1::ERROR_CODE_CONFLICT, "The worker holds " + std::to_string(open) + " attempts.",
+    return error{v1::ERROR_CODE_WRONG_STATE, "The worker holds " + std::to_string(open) + " attempts.",
                  "Report their outcomes first, or add abandon=true: each is then in doubt."};
   leaves_ = true;
   end_take();

@@ -10,7 +10,7 @@ import { hostname } from "node:os";
 const { FAIRLEAD_API = "http://127.0.0.1:7190", FAIRLEAD_TOKEN, OUTBOX, SERVICE_URL } = process.env;
 const nodes = FAIRLEAD_API.split(",");
 const capacity = 4;
-const me = { agent: "mail", instance: `mail-${hostname()}-${process.pid}-${Date.now()}`, calls: ["send"], lookups: ["send"], capacity }; // rule 8
+const me = { agent: "mail", instance: "", calls: ["send"], lookups: ["send"], capacity };
 const held = new Map(); // by ticket, until the outcome is accepted
 const clock = () => performance.now();
 const within = (end) => AbortSignal.timeout(Math.max(0, Math.ceil(end - clock()))); // it takes whole milliseconds
@@ -26,7 +26,7 @@ async function api(path, body = {}, method = "POST") {
     let pause = 1000;
     try {
       const headers = { "Content-Type": "application/json", ...(FAIRLEAD_TOKEN && { Authorization: `Bearer ${FAIRLEAD_TOKEN}` }) };
-      const answer = await fetch(nodes[0] + path, { method, headers, body: JSON.stringify(body), signal: AbortSignal.timeout(20_000) });
+      const answer = await fetch(nodes[0] + path, { method, headers, body: JSON.stringify(typeof body === "function" ? body() : body), signal: AbortSignal.timeout(20_000) });
       const text = await answer.text();
       if (answer.ok) return [JSON.parse(text || "null"), stamp];
       if (answer.status === 410) throw new Gone();
@@ -44,7 +44,11 @@ async function api(path, body = {}, method = "POST") {
 }
 
 async function register() {
-  const [made] = await api("/v1/workers", { ...me, session, have: [...held.keys()] }); // rule 7
+  const [made] = await api("/v1/workers", () => {
+    // Rule 8: one process for each instance name. A first registration that is repeated has another name, as its answer may be lost.
+    if (!session) me.instance = `mail-${hostname()}-${process.pid}-${Date.now()}`;
+    return { ...me, session, have: [...held.keys()] }; // rule 7
+  });
   [session, worker, after] = [made.session, "/v1/workers/" + made.worker, 0];
 }
 

@@ -18,8 +18,7 @@ import urllib.request
 NODES = os.environ.get("FAIRLEAD_API", "http://127.0.0.1:7190").split(",")
 TOKEN, OUTBOX, SERVICE = (os.environ.get(name, "") for name in ("FAIRLEAD_TOKEN", "OUTBOX", "SERVICE_URL"))
 CAPACITY = 4
-ME = {"agent": "mail", "instance": f"mail-{os.uname().nodename}-{os.getpid()}-{time.time_ns()}", "calls": ["send"], "lookups": ["send"],
-      "capacity": CAPACITY}  # rule 8: one process for each instance name
+ME = {"agent": "mail", "calls": ["send"], "lookups": ["send"], "capacity": CAPACITY}
 NO_ANSWER = (OSError, http.client.HTTPException, ValueError)
 clock = time.monotonic
 held = {}  # by ticket, until the outcome is accepted
@@ -41,7 +40,7 @@ def api(path, body=None, method="POST"):
     while True:
         stamp, pause = clock(), 1.0
         try:
-            return ask(NODES[0] + path, method, json.dumps(body or {}).encode(), **({"Authorization": f"Bearer {TOKEN}"} if TOKEN else {})), stamp
+            return ask(NODES[0] + path, method, json.dumps(body() if callable(body) else body or {}).encode(), **({"Authorization": f"Bearer {TOKEN}"} if TOKEN else {})), stamp
         except urllib.error.HTTPError as refused:
             if refused.code == 410:
                 raise gone from None
@@ -53,9 +52,16 @@ def api(path, body=None, method="POST"):
         time.sleep(pause)
 
 
+def me():
+    """Rule 8: one process for each instance name. A first registration that is repeated has another name, as its answer may be lost."""
+    if session is None:
+        ME["instance"] = f"mail-{os.uname().nodename}-{os.getpid()}-{time.time_ns()}"
+    return {**ME, "session": session, "have": list(held)}  # rule 7
+
+
 def register():
     global session, worker, after
-    made, _ = api("/v1/workers", {**ME, "session": session, "have": list(held)})  # rule 7
+    made, _ = api("/v1/workers", me)
     session, worker, after = made["session"], "/v1/workers/" + made["worker"], 0
 
 

@@ -47,6 +47,15 @@ TEST_F(worker_session_test, gives_no_more_than_was_asked_for) {
   EXPECT_EQ((**second)->number, 2u);
 }
 
+TEST_F(worker_session_test, gives_no_more_bytes_than_an_answer_may_have) {
+  std::vector<v1::Perform> all;
+  for (std::uint64_t task = 1; task <= 3; ++task)
+    all.push_back(attempt(task)), all.back().set_input(std::string(std::size_t{3} << 20, ' '));
+  hand_over(all);
+  EXPECT_EQ(tasks(take(0)), (numbers{1}));
+  EXPECT_EQ(tasks(take(1)), (numbers{2}));
+}
+
 TEST_F(worker_session_test, sends_again_at_once_what_an_answer_that_got_lost_has_carried) {
   hand_over({attempt(1), attempt(2)});
   EXPECT_EQ(tasks(take(0)), (numbers{1, 2}));
@@ -176,7 +185,7 @@ TEST_F(worker_session_test, says_once_at_once_that_it_drains) {
 TEST_F(worker_session_test, leaves_only_with_empty_hands_unless_it_abandons_what_it_holds) {
   hand_over({attempt(1)});
   EXPECT_EQ(tasks(take(0)), (numbers{1}));
-  EXPECT_EQ(worker->leave(false).failure().code, v1::ERROR_CODE_CONFLICT);
+  EXPECT_EQ(worker->leave(false).failure().code, v1::ERROR_CODE_WRONG_STATE);
   EXPECT_FALSE(worker->wants().leaves);
   EXPECT_TRUE(worker->leave(true).ok());
   settle();
