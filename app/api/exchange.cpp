@@ -313,6 +313,13 @@ void exchange::say(unsigned status, std::string json, door::headers more) {
   answer_with(std::move(out));
 }
 
+void exchange::say_or(std::string json, std::function<void()> if_unsent) {
+  door::answer out;
+  out.body = std::move(json);
+  out.if_unsent = std::move(if_unsent);
+  answer_with(std::move(out));
+}
+
 void exchange::answer_with(door::answer what, const std::string& code) {
   if (std::exchange(is_answered_, true)) return;
   if (noted_.empty()) return (*to_)(std::move(what));

@@ -127,6 +127,8 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void note_state(const std::string& after);
 
   void say(unsigned status, std::string json, door::headers more = {});
+  /// `if_unsent`: as in door::answer.
+  void say_or(std::string json, std::function<void()> if_unsent);
   /// A protobuf message.
   void say_message(std::string bytes);
   /// One resource with its ETag; 304 if the client has it already. `revision`: what wanted_revision() is compared with; 0: nothing is.

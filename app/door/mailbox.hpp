@@ -82,14 +82,18 @@ class mailbox {
   }
   /// Nothing counts behind the last part.
   void put(letter what) {
+    std::function<void()> then = [this] { wake(); };
     {
       const std::lock_guard lock{guard_};
-      if (what.last ? awaited_.erase(what.number) == 0 : awaited_.count(what.number) == 0) return;
-      letters_.push_back(std::move(what));
-      // Whoever is there, or is woken by the first, takes all.
-      if (!is_away_ || letters_.size() > 1) return;
+      if (what.last ? awaited_.erase(what.number) == 0 : awaited_.count(what.number) == 0) {
+        then = what.head ? std::move(what.head->if_unsent) : nullptr;
+      } else {
+        letters_.push_back(std::move(what));
+        // Whoever is there, or is woken by the first, takes all.
+        if (!is_away_ || letters_.size() > 1) return;
+      }
     }
-    wake();
+    if (then) then();
   }
   void wake() const { (void)::eventfd_write(fd_, 1); }
   void drain() const {

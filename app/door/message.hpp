@@ -2,6 +2,7 @@
 // A request that has come whole, and its answer.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +58,8 @@ struct answer {
   bool close = false;      // the connection, after the answer
   bool cut = false;        // the connection ends in the middle of the body; for those who test clients
   std::string farewell{};  // of a stream: what is sent last when the listener ends before it
+  /// Called once, from any thread, if nothing of it is handed to the kernel because the client has gone before. Not of a stream.
+  std::function<void()> if_unsent{};
 };
 
 /// Names of headers are compared without regard to case (RFC 9110, 5.1).

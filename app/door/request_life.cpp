@@ -33,6 +33,7 @@ request_life::~request_life() {
   drop_body();
   leave();
   if (number_ != 0) all_.forget(number_);
+  if (reply_ && reply_->if_unsent && now_ != stage::sending) reply_->if_unsent();
   on_->enter(phase::idle);
 }
 

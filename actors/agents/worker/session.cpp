@@ -153,6 +153,15 @@ void worker_session::client_gone(std::uint64_t take) {
   last_take_ = now();
 }
 
+void worker_session::unsent(std::uint64_t answer) {
+  for (auto& [key, one] : attempts_) {
+    if (one.answer != answer || one.is_known) continue;
+    one.answer = 0;
+    one.is_carried = false;
+    queue_.push_front(key);
+  }
+}
+
 /// Without attempts the number is the one that the worker has sent: it confirms no answer that may have been lost.
 void worker_session::end_take() {
   if (!take_) return;

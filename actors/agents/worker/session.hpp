@@ -76,6 +76,8 @@ class worker_session final : public carried_backend {
   std::uint64_t take(const take_request& what, taker done);
   /// Whoever sent the take does not wait any more.
   void client_gone(std::uint64_t take);
+  /// Nothing of the answer was sent: it has carried nothing.
+  void unsent(std::uint64_t answer);
 
   struct beat {
     std::string ticket;

@@ -101,6 +101,19 @@ TEST_F(worker_session_test, carries_nothing_to_a_client_that_has_gone) {
   EXPECT_EQ(tasks(take(0)), (numbers{1}));
 }
 
+TEST_F(worker_session_test, gives_back_what_only_an_answer_that_was_not_sent_has_carried) {
+  hand_over({attempt(1), attempt(2)});
+  EXPECT_EQ(tasks(take(0, 1)), (numbers{1}));
+  EXPECT_EQ(tasks(take(1, 1)), (numbers{2}));
+  worker->unsent(1);
+  worker->unsent(2);
+  settle();
+  pass(2'000);
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(last().task_number(), 2u);
+  EXPECT_EQ(worker->held(), 1u);
+}
+
 TEST_F(worker_session_test, gives_back_as_not_begun_what_nobody_takes_for_two_seconds) {
   hand_over({attempt(1)});
   pass(1'999);
