@@ -17,6 +17,7 @@ import urllib.request
 
 NODES = os.environ.get("FAIRLEAD_API", "http://127.0.0.1:7190").split(",")
 TOKEN, OUTBOX, SERVICE = (os.environ.get(name, "") for name in ("FAIRLEAD_TOKEN", "OUTBOX", "SERVICE_URL"))
+KNOWN = {"Authorization": f"Bearer {TOKEN}"} if TOKEN else {}
 CAPACITY = 4
 ME = {"agent": "mail", "instance": f"mail-{os.uname().nodename}-{os.getpid()}-{time.time_ns()}", "calls": ["send"], "lookups": ["send"],
       "capacity": CAPACITY}  # rule 8: one process for each instance name
@@ -41,7 +42,7 @@ def api(path, body=None, method="POST"):
     while True:
         stamp, pause = clock(), 1.0
         try:
-            return ask(NODES[0] + path, method, json.dumps(body or {}).encode(), **({"Authorization": f"Bearer {TOKEN}"} if TOKEN else {})), stamp
+            return ask(NODES[0] + path, method, json.dumps(body).encode() if body else None, **KNOWN), stamp
         except urllib.error.HTTPError as refused:
             if refused.code == 410:
                 raise gone from None
