@@ -87,6 +87,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_workflow_commands(app, context);
   add_job_commands(app, context);
   add_agent_commands(app, context);
+  add_agent_check(*app.get_subcommand("agent"), context);  // not in the console: it asks no node
   add_alert_commands(app, context);
   add_brake_commands(app, context);
   add_audit_command(app, context);

@@ -195,13 +195,12 @@ void add_breaker_verb(CLI::App& group, cli_context& context, const char* name, c
 }  // namespace
 
 void add_agent_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("agent", "List, show, drain, resume and check agents; open and close the breakers of their services");
+  auto* group = app.add_subcommand("agent", "List, show, drain and resume agents; open and close the breakers of their services");
   group->require_subcommand(1);
   add_list(*group, context);
   add_show(*group, context);
   add_drain(*group, context);
   add_resume(*group, context);
-  add_agent_check(*group, context);
   auto* breaker = group->add_subcommand("breaker", "Open or close the circuit breaker of an agent's service");
   breaker->require_subcommand(1);
   add_breaker_verb(*breaker, context, "open", "Open the breaker: the service gets no steps until an operator closes it",

@@ -20,13 +20,18 @@ let session = null, worker = "", after = 0, ending = false;
 class Gone extends Error {}
 
 // Sends the same request until there is an answer; gives it, and the moment before it was sent (rule 1).
-async function api(path, body = {}, method = "POST") {
+async function api(path, body, method = "POST") {
   for (;;) {
     const stamp = clock();
     let pause = 1000;
     try {
+<<<<<<< HEAD
       const headers = { "Content-Type": "application/json", ...(FAIRLEAD_TOKEN && { Authorization: `Bearer ${FAIRLEAD_TOKEN}` }) };
       const answer = await fetch(nodes[0] + path, { method, headers, body: JSON.stringify(typeof body === "function" ? body() : body), signal: AbortSignal.timeout(20_000) });
+=======
+      const headers = { ...(body && { "Content-Type": "application/json" }), ...(FAIRLEAD_TOKEN && { Authorization: `Bearer ${FAIRLEAD_TOKEN}` }) };
+      const answer = await fetch(nodes[0] + path, { method, headers, body: body && JSON.stringify(body), signal: AbortSignal.timeout(20_000) });
+>>>>>>> 8b478d6bb7ba0222899def21b140fb37af61f92f
       const text = await answer.text();
       if (answer.ok) return [JSON.parse(text || "null"), stamp];
       if (answer.status === 410) throw new Gone();
@@ -112,4 +117,4 @@ const unlessGone = (what, otherwise) => what.catch((why) => (why instanceof Gone
 process.on("SIGTERM", () => (ending = true));
 await register();
 while (!ending || held.size) await unlessGone(roundTrip(), register);
-await unlessGone(api(worker, {}, "DELETE"), () => {});
+await unlessGone(api(worker, undefined, "DELETE"), () => {});

@@ -17,6 +17,7 @@ import urllib.request
 
 NODES = os.environ.get("FAIRLEAD_API", "http://127.0.0.1:7190").split(",")
 TOKEN, OUTBOX, SERVICE = (os.environ.get(name, "") for name in ("FAIRLEAD_TOKEN", "OUTBOX", "SERVICE_URL"))
+KNOWN = {"Authorization": f"Bearer {TOKEN}"} if TOKEN else {}
 CAPACITY = 4
 ME = {"agent": "mail", "calls": ["send"], "lookups": ["send"], "capacity": CAPACITY}
 NO_ANSWER = (OSError, http.client.HTTPException, ValueError)
@@ -40,7 +41,11 @@ def api(path, body=None, method="POST"):
     while True:
         stamp, pause = clock(), 1.0
         try:
+<<<<<<< HEAD
             return ask(NODES[0] + path, method, json.dumps(body() if callable(body) else body or {}).encode(), **({"Authorization": f"Bearer {TOKEN}"} if TOKEN else {})), stamp
+=======
+            return ask(NODES[0] + path, method, json.dumps(body).encode() if body else None, **KNOWN), stamp
+>>>>>>> 8b478d6bb7ba0222899def21b140fb37af61f92f
         except urllib.error.HTTPError as refused:
             if refused.code == 410:
                 raise gone from None
