@@ -25,13 +25,9 @@ async function api(path, body, method = "POST") {
     const stamp = clock();
     let pause = 1000;
     try {
-<<<<<<< HEAD
-      const headers = { "Content-Type": "application/json", ...(FAIRLEAD_TOKEN && { Authorization: `Bearer ${FAIRLEAD_TOKEN}` }) };
-      const answer = await fetch(nodes[0] + path, { method, headers, body: JSON.stringify(typeof body === "function" ? body() : body), signal: AbortSignal.timeout(20_000) });
-=======
       const headers = { ...(body && { "Content-Type": "application/json" }), ...(FAIRLEAD_TOKEN && { Authorization: `Bearer ${FAIRLEAD_TOKEN}` }) };
-      const answer = await fetch(nodes[0] + path, { method, headers, body: body && JSON.stringify(body), signal: AbortSignal.timeout(20_000) });
->>>>>>> 8b478d6bb7ba0222899def21b140fb37af61f92f
+      const sent = body && JSON.stringify(typeof body === "function" ? body() : body);
+      const answer = await fetch(nodes[0] + path, { method, headers, body: sent, signal: AbortSignal.timeout(20_000) });
       const text = await answer.text();
       if (answer.ok) return [JSON.parse(text || "null"), stamp];
       if (answer.status === 410) throw new Gone();

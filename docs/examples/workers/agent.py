@@ -41,11 +41,8 @@ def api(path, body=None, method="POST"):
     while True:
         stamp, pause = clock(), 1.0
         try:
-<<<<<<< HEAD
-            return ask(NODES[0] + path, method, json.dumps(body() if callable(body) else body or {}).encode(), **({"Authorization": f"Bearer {TOKEN}"} if TOKEN else {})), stamp
-=======
-            return ask(NODES[0] + path, method, json.dumps(body).encode() if body else None, **KNOWN), stamp
->>>>>>> 8b478d6bb7ba0222899def21b140fb37af61f92f
+            sent = body() if callable(body) else body
+            return ask(NODES[0] + path, method, json.dumps(sent).encode() if sent else None, **KNOWN), stamp
         except urllib.error.HTTPError as refused:
             if refused.code == 410:
                 raise gone from None
