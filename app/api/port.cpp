@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "actors/core/certificate_stage.hpp"
+#include "actors/workers/workers.hpp"
 #include "app/api/api.hpp"
 #include "messages/ids.hpp"
 
@@ -56,12 +57,13 @@ void note_refused(const surroundings& in, const door::request& what, const door:
 }  // namespace
 
 std::function<api_figures()> port::figures() const {
-  return [ends = ends_, counts = counts_, access = access_, audit = audit_] {
+  return [ends = ends_, counts = counts_, access = access_, audit = audit_, workers = workers_] {
     api_figures out;
     out.certificate_ends_unix_ms = *ends;
     out.token_ends = access->token_ends();
     out.connections = counts->connections;
     out.streams = counts->streams;
+    if (workers) out.workers = static_cast<std::int64_t>(workers->count());
     out.requests = counts->requests;
     for (const auto& one : counts->answers()) out.answers.push_back({std::string{one.method}, one.status, one.count});
     out.answer_micros = counts->times();
@@ -108,6 +110,7 @@ result<std::unique_ptr<port>> port::serve(const node_config& config, surrounding
   in.access = out->access_ = std::move(*access);
   out->of_one_address_ = wanted.connections_per_address;
   out->audit_ = in.audit;
+  out->workers_ = in.workers;
   auto guards = guard_of(wanted, in.access, in.time);
   guards.counts = out->counts_;
   const auto version = in.version;

@@ -69,6 +69,7 @@ class port {
   const std::shared_ptr<std::atomic<std::int64_t>> ends_ = std::make_shared<std::atomic<std::int64_t>>(0);  // in unix ms; 0: there is none
   const std::shared_ptr<door::figures> counts_ = std::make_shared<door::figures>();
   std::shared_ptr<const audit_log> audit_;
+  std::shared_ptr<const fairlead::workers> workers_;
   std::shared_ptr<door::client_trust> clients_;        // null: no client is asked for a certificate
   std::string certificate_trouble_, clients_trouble_;  // of the latest reading
   shown_end certificate_end_, clients_end_;            // of those in use

@@ -65,6 +65,7 @@ void add_api(metric_page& page, const api_figures& api, moment now) {
              static_cast<double>(api.requests));
   page.gauge("fairlead_api_connections", "Open connections to the API", {}, static_cast<double>(api.connections));
   page.gauge("fairlead_api_streams", "Open streams of events", {}, static_cast<double>(api.streams));
+  page.gauge("fairlead_api_workers", "Workers over HTTP that the node carries", {}, static_cast<double>(api.workers));
   page.counter("fairlead_audit_entries_total", "Entries that were written to the audit", {}, number(api.audit_entries));
   page.counter("fairlead_audit_entries_lost_total", "Entries that could not be written to the audit", {}, number(api.audit_entries_lost));
 }

@@ -61,6 +61,7 @@ node_figures full_node() {
   api.token_ends = {{"ben", testing::world_now_ms + 60'000}};
   api.connections = 3;
   api.streams = 1;
+  api.workers = 2;
   api.requests = 2;
   api.answers = {{"GET", 200, 7}, {"GET", 403, 2}, {"PUT", 201, 5}};
   api.answer_micros = distribution_of({150, 2'500'000});
