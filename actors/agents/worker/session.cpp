@@ -277,6 +277,8 @@ carried_backend::wish worker_session::wants() const { return {drains_ || is_sile
 
 void worker_session::caught_up() {
   const auto here = now();
+  // The shards learn of a drain a moment later, and the worker gets nothing more from now on.
+  if (drains_) give_back(true);
   deliver();
   // Once: a worker that goes on taking while it drains waits as usual.
   if (take_ && (here >= take_->what.came + take_->what.wait || (drains_ && !drain_told_))) end_take();

@@ -191,6 +191,10 @@ TEST_F(worker_session_test, says_once_at_once_that_it_drains) {
   EXPECT_TRUE(worker->wants().drains);
   const auto next = take(0, 4, 1'000);
   EXPECT_FALSE(next->has_value());
+  hand_over({attempt(1)});
+  EXPECT_FALSE(next->has_value());
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_TRUE(last().not_begun());
   pass(1'000);
   EXPECT_TRUE((**next)->draining);
 }
