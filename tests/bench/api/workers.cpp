@@ -129,7 +129,8 @@ class load {
     while (ids.size() < tasks) {
       v1::SubmitRequest request;
       for (int i = 0; i < in_a_submission && ids.size() < tasks; ++i) *request.add_items() = task(agent, ids);
-      for (const auto& one : take(node_.native().submit(std::move(request))).results())
+      const auto reply = take(node_.native().submit(std::move(request)));
+      for (const auto& one : reply.results())
         if (!one.created()) throw std::runtime_error("a task was not taken: " + one.error().sentence());
     }
     while (ended() < before + tasks) std::this_thread::sleep_for(std::chrono::milliseconds{5});
