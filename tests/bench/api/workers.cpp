@@ -195,7 +195,7 @@ workers_result run_workers(const std::string& directory, double scale, int servi
   std::filesystem::remove_all(directory);
   measured_node node{directory,
                      "{ echo: { kind: native, handler: echo, concurrency: 64 }, service: { kind: http, base_url: \"http://127.0.0.1:" +
-                         std::to_string(service_port) + "\", concurrency: 64, calls: { echo: { url: /echo } } } }",
+                         std::to_string(service_port) + "\", concurrency: 64, calls: { echo: { path: /echo } } } }",
                      true};
   const child_process beside{{"/proc/self/exe", "bench-worker", std::to_string(node.api_port())}};
   for (const auto* agent : {"remote", "service", "echo"}) node.deploy(workflow_of(agent));
