@@ -235,9 +235,11 @@ void worker_session::look_at_offer() {
 
 // ---- its end ----
 
-void worker_session::drain() {
+status worker_session::drain() {
+  if (is_over()) return gone();
   heard();
   drains_ = true;
+  return nothing{};
 }
 
 status worker_session::leave(bool abandoned) {

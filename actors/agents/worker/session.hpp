@@ -104,7 +104,7 @@ class worker_session final : public carried_backend {
   void outcomes(std::vector<report> items, std::function<void(result<std::vector<report_answer>>)> done);
 
   /// The worker takes no more.
-  void drain();
+  status drain();
   /// The worker ends. An error while attempts are held, unless they are `abandoned`: these are then in doubt.
   status leave(bool abandoned);
   /// The node ends: takes are answered, and what no answer carried is given back.

@@ -47,7 +47,7 @@ void take_outcomes(exchange_ptr x) {
 void drain_worker(exchange_ptr x) {
   if (x->refuse_rest() || !x->read_body({})) return;
   call_worker(x, [x](agents::worker_session& worker) {
-    worker.drain();
+    if (const auto drains = worker.drain(); !drains) return refuse_of_worker(x, drains.failure());
     json_writer out;
     out.begin_object().key("draining").boolean(true).key("held").number(std::uint64_t{worker.held()});
     x->say(202, out.end_object().text());
