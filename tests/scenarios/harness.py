@@ -152,7 +152,7 @@ class services:
         self.arrivals = 0
         self.followers_ = {name: journal.follower(path) for name, path in self.paths.items()}
         flags = [word for key, value in options.items()
-                 for word in (f"--{key.replace('_', '-')}", *map(str, value if isinstance(value, tuple) else (value,)))]
+                 for word in (f"--{key.replace('_', '-')}", *map(str, () if value is True else value if isinstance(value, tuple) else (value,)))]
         started = {}
         for name, port in zip(self.paths, ports):
             started[name] = box.start([sys.executable, SERVICES / "service.py", "--name", name, "--port", port, "--record",

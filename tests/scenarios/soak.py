@@ -97,7 +97,7 @@ def turns(seed, replicated=False, api=False):
     if replicated:
         everything = [one for one in everything if one[0].startswith("replica") or one[0] in ("consensus", "copy_fuzz")]
     if api:
-        everything = [("api_soak", "--seconds", "3600", "--idle", "5000"), ("api_fuzz", "--seconds", "600"), ("api_idle",)]
+        everything = [("api_soak", "--seconds", "3600", "--idle", "5000"), ("api_fuzz", "--seconds", "600"), ("api_idle",), ("work_faults", "--long")]
     for name, *options in itertools.cycle(everything):
         if name == ("consensus" if replicated else "simulate"):
             seed += SEEDS

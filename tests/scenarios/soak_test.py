@@ -124,8 +124,8 @@ class taking_turns(unittest.TestCase):
                          [*["100"] * 3, *[str(100 + soak.SEEDS)] * 3])
 
     def test_of_the_api_only(self):
-        first = list(itertools.islice(soak.turns(100, api=True), 4))
-        self.assertEqual([name for name, _, _ in first], ["api_soak", "api_fuzz", "api_idle", "api_soak"])
+        first = list(itertools.islice(soak.turns(100, api=True), 5))
+        self.assertEqual([name for name, _, _ in first], ["api_soak", "api_fuzz", "api_idle", "work_faults", "api_soak"])
         self.assertEqual({after for _, _, after in first}, {100}, "no seed of the simulator is used")
 
     def test_of_shards_on_several_nodes_only(self):

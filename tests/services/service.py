@@ -81,10 +81,12 @@ def _between(limits, share):
 
 
 class service:
-    def __init__(self, name, rules, book):
+    def __init__(self, name, rules, book, any_spelling=False):
+        """`any_spelling`: bodies that are the same JSON are the same content."""
         self.name_ = name
         self.rules_ = rules
         self.book_ = book
+        self.any_spelling_ = any_spelling
         self.effects_ = {}   # key -> (hash of path and body, future of (status, answer))
         self.undone_ = set()  # keys of performs that must have no effect any more
         self.seen_ = {}      # key -> requests so far
@@ -116,7 +118,8 @@ class service:
         if lot.fault == "unavailable":
             return await self._answer(peer, number, 503, {"error": f"{self.name_} is not available just now"})
 
-        content = hashlib.sha256(request.path.encode() + b"\0" + request.body).hexdigest()
+        text = json.dumps(body, sort_keys=True).encode() if self.any_spelling_ else request.body
+        content = hashlib.sha256(request.path.encode() + b"\0" + text).hexdigest()
         known = self.effects_.get(key)
         if known is not None and known[0] != content:
             return await self._answer(peer, number, 422, {"error": "this Idempotency-Key came with another content before"})
@@ -248,7 +251,7 @@ async def run(options):
         print(f"{options.name}: port {options.port} cannot be used: {error.strerror}", file=sys.stderr)
         return 75
     book = journal(options.record, loop)  # after the port is ours: two services never write one file by mistake
-    handler = service(options.name, rules, book).handle
+    handler = service(options.name, rules, book, options.any_spelling).handle
     await server.start_serving()
     print(f"ready {server.sockets[0].getsockname()[1]}", flush=True)
 
@@ -277,6 +280,7 @@ def main():
     parser.add_argument("--refuse", type=float, default=0.0, metavar="RATE", help="share of orders refused for good, by this or another service")
     parser.add_argument("--slow-seconds", type=float, nargs=2, default=(0.2, 2.0), metavar=("FROM", "TO"))
     parser.add_argument("--work-seconds", type=float, nargs=2, default=(0.0, 0.0), metavar=("FROM", "TO"), help="what all work takes")
+    parser.add_argument("--any-spelling", action="store_true", help="a key may come again with the same JSON in another spelling")
     parser.add_argument("--max-seconds", type=float, default=3600.0, help="ends by itself after this time")
     parser.add_argument("--with-parent", action="store_true", help="ends when the process that started it has ended")
     return asyncio.run(run(parser.parse_args()))

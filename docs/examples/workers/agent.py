@@ -33,7 +33,10 @@ class gone(Exception):
 def ask(url, method, body=None, seconds=20.0, **headers):
     headers = {"Content-Type": "application/json", **headers} if body else headers
     with urllib.request.urlopen(urllib.request.Request(url, body, headers, method=method), timeout=seconds) as answer:
-        return json.loads(answer.read() or b"null")
+        text = answer.read()
+        if not text and answer.status != 204 and answer.headers["Content-Length"] != "0":
+            raise ValueError("the answer ends in its head")  # http.client takes it for an empty one
+        return json.loads(text or b"null")
 
 
 def api(path, body=None, method="POST"):
