@@ -120,7 +120,7 @@ raft::log_index replica::step(const raft::input& in, raft::moment at) {
   const auto accepted = out.accepted;
   // What it has heard last may have been under way for long. Its own first message says already what its log says.
   if (const auto elected = consensus_.epoch(); elected != std::exchange(elected_, elected) && elected != 0 && time_ != nullptr)
-    time_->reach(consensus_.entries().last_stamp_ms());
+    time_->reach(consensus_.shown_stamp_ms());
   take(std::move(out));
   return accepted;
 }

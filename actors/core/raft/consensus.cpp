@@ -23,6 +23,7 @@ consensus::consensus(const settings& how, recovered from, moment now)
       durable_index_{log_.last_index()},
       commit_{from.applied},
       given_out_{commit_},
+      shown_ms_{log_.last_stamp_ms()},
       random_{how.seed},
       last_tick_ms_{now.boot_ms} {
   if (from.applied < log_.base_index() || from.applied > log_.last_index())

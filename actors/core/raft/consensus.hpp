@@ -142,6 +142,9 @@ class consensus {
     std::int64_t boot_ms = 0;
   };
   heard_stamp last_stamp() const { return heard_; }
+  /// What the clock of whichever leader brought the last entry showed then. The entry's stamp is later if that clock had been set back: stamps never
+  /// fall in a log, so they say nothing about the clock then.
+  std::int64_t shown_stamp_ms() const { return shown_ms_; }
 
  private:
   // Inputs and messages: consensus.cpp
@@ -235,6 +238,7 @@ class consensus {
   std::string quarantined_;
   bool went_back_ = false;
   heard_stamp heard_;
+  std::int64_t shown_ms_;
 
   // Without a leader.
   std::uint64_t random_;

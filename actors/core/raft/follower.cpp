@@ -34,6 +34,7 @@ void consensus::answer(const message& from, const append& what) {
       write(cut{each.index, log_.last_term(), log_.current_members()});
     }
     append_entry(each);
+    shown_ms_ = std::min(what.stamp_ms, each.stamp_ms);
   }
   // Only what this leader's messages have shown: there may be left-over entries of another leader behind it (B2, B3, R2, R3).
   const auto shown = what.previous_index + what.entries.size();

@@ -68,6 +68,8 @@ void consensus::on(const change_members& in) {
 
 void consensus::propose_entry(entry_kind kind, std::shared_ptr<const std::string> payload) {
   append_entry({log_.last_index() + 1, term_, stamp_ms(), kind, std::move(payload)});
+  // By its first entry it has shown nothing yet.
+  if (kind != entry_kind::epoch) shown_ms_ = now_.shard_ms;
   if (kind == entry_kind::members) {
     follow_members(log_.last_index());
     end_round();  // fewer may be asked now

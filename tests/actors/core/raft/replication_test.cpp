@@ -411,6 +411,23 @@ TEST(replication, a_leader_that_contradicts_what_is_committed_ends_the_replica) 
   EXPECT_EQ(three.core(2).quarantined(), "the leader has another entry at index 11, which is committed here");
 }
 
+TEST(replication, followers_know_what_the_clock_of_their_leader_shows_although_it_was_set_back_and_stamps_stay) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.settle();
+  EXPECT_EQ(three.core(2).shown_stamp_ms(), three.core(2).entries().last_stamp_ms());
+  three.now.shard_ms -= 50'000;
+  three.propose_text(1, "pay");
+  three.settle();
+  EXPECT_EQ(three.core(1).shown_stamp_ms(), three.now.shard_ms);
+  EXPECT_EQ(three.core(2).shown_stamp_ms(), three.now.shard_ms);
+  EXPECT_EQ(three.core(2).entries().last_stamp_ms(), three.now.shard_ms + 50'000);
+  // Its own first entry says nothing about the clock of the leader before it.
+  three.elect(2);
+  EXPECT_EQ(three.core(2).shown_stamp_ms(), three.now.shard_ms);
+}
+
 TEST(replication, stamps_never_fall_and_followers_know_what_the_clock_of_their_leader_shows) {
   group three{three_voters};
   three.elect(1);
