@@ -25,6 +25,9 @@ LONG = {"workflow": "long", "on_failure": "undo",
 TRIP = {"workflow": "trip", "on_failure": "undo",
         "steps": {"seat": {"agent": "trip", "call": "book", "timeout": "20s", "attempts": 1, "undo": {"call": "cancel", "with": {"task": "${ .task.id }"}}},
                   "hotel": {"needs": "seat", "agent": "trip", "call": "rent", "timeout": "20s", "attempts": 1, "undo": "none"}}}
+# Steps for any instance, and for one that carries the label.
+PLAIN = {"workflow": "plain", "steps": {"one": {"agent": "press", "call": "print", "timeout": "60s", "attempts": 1, "on_failure": "park"}}}
+NORTH = {"workflow": "north", "steps": {"one": {"agent": "press", "call": "print", "timeout": "60s", "labels": {"site": "north"}}}}
 COUNT = 200
 PATIENCE_MS = 33_000  # longer than any other request may wait
 CAPACITY = 8
@@ -43,7 +46,7 @@ class scene:
         self.node.start()
         self.to = api(self.port)
         self.ann = {"Authorization": f"Bearer {self.tokens['ann']}"}
-        for one in (SEND, LATE, LONG, TRIP):
+        for one in (SEND, LATE, LONG, TRIP, PLAIN, NORTH):
             self.ask(201, "POST", "/v1/workflows", one)
 
     def ask(self, wanted, method, path, body=None, **more):
@@ -75,7 +78,7 @@ def run():
         patient = here.worker("nothing", "patient")
         patient.register()
         long = waiting_take(patient, wait_ms=PATIENCE_MS)
-        for part in (many, lost_answers, newer_takes, heartbeats, look_up_and_undo, shown, drains, foreign, forged, late, second_process, wrong):
+        for part in (many, lost_answers, newer_takes, heartbeats, look_up_and_undo, like_any_instance, shown, drains, foreign, forged, late, second_process, wrong):
             began = time.monotonic()
             part(here)
             print(f"ok  {part.__name__}, {time.monotonic() - began:.1f} s", flush=True)
@@ -249,6 +252,38 @@ def shown(here):
     expect(status == 200 and len(said["attempts"]) == 1, f"{status} {said}")
     expect(one.complete(said["attempts"]) == ["accepted"], "it is done")
     one.end()
+
+
+def like_any_instance(here):
+    """Labels, priorities, limits and the breaker hold for workers as for every instance."""
+    rules = {"limits": [{"concurrency": 2}], "breaker": {"at_least": 5, "failure_percent": 50, "window": "60s", "open": "60s"}}
+    north = here.worker("press", "press-north", calls=["print"], capacity=4, labels={"site": "north"}, **rules)
+    south = here.worker("press", "press-south", calls=["print"], capacity=4, labels={"site": "south"}, **rules)
+    north.register(), south.register()
+    here.submit("north", "north-1")
+    expect(south.take(4, 300) == [], "the south gets nothing that wants the north")
+    first, = north.until(1)
+    # The limit is one of the service: of two instances together.
+    here.submit("plain", "plain-low", priority=-1)
+    here.submit("plain", "plain-1", "plain-2", "plain-3", priority=0)
+    here.submit("plain", "plain-high", priority=1)
+    second, = south.until(1)
+    expect(south.take(4, 300) == [] and north.take(4, 300) == [], "the limit allows no third attempt")
+    expect(south.complete([second]) == ["accepted"], "outcome")
+    third, = south.until(1)
+    expect(third["task"] == "plain-high", f"the highest priority is next: {third['task']}")
+    expect(north.complete([first]) == ["accepted"], "outcome")
+    # Bad ends open the breaker, and no instance of the service gets anything then.
+    here.submit("plain", *(f"bad-{number}" for number in range(6)), priority=-1)
+    bad = 0
+    while bad < 8 and (new := south.take(2, 1_000)):
+        bad += len(new)
+        south.report(*({"ticket": one["ticket"], "fault": {"kind": "transient", "code": "jam"}} for one in new))
+    wait_until(lambda: any(one["agent"] == "press" and one["breaker"] == "open" for one in here.ask(200, "GET", "/v1/agents")["services"]), 10,
+               f"the breaker is open after {bad} bad ends")
+    expect(south.take(4, 300) == [] and north.take(4, 300) == [], "nothing comes through an open breaker")
+    expect(south.complete([third]) == ["accepted"], "outcome")
+    north.end(), south.end()
 
 
 def drains(here):
