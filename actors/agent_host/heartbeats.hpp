@@ -25,8 +25,8 @@ void merge_progress(agents::attempt_progress& into, agents::attempt_progress&& l
 
 class attempt_pulse {
  public:
-  /// `period` 0: the attempt needs no heartbeat and only reports progress.
-  attempt_pulse(duration period, moment now) : period_(period), last_sent_(now) {}
+  /// `period` 0: the attempt needs no heartbeat and only reports progress. Heartbeats are numbered above `first`.
+  attempt_pulse(duration period, moment now, std::uint64_t first = 0) : period_(period), last_sent_(now), sequence_(first) {}
 
   /// The attempt reports progress or, if all of `what` is empty, only that it still works.
   void report(agents::attempt_progress what);
@@ -35,7 +35,7 @@ class attempt_pulse {
   std::optional<moment> next(bool by_itself) const;
   /// Whether there is progress that has not been sent.
   bool has_news() const noexcept { return news_; }
-  /// Of the latest heartbeat; 0: none was sent.
+  /// Of the latest heartbeat.
   std::uint64_t last_sequence() const noexcept { return sequence_; }
 
   /// The next heartbeat; the caller adds the attempt's key.
@@ -59,7 +59,7 @@ class attempt_pulse {
 
   duration period_;
   moment last_sent_;
-  std::uint64_t sequence_ = 0;
+  std::uint64_t sequence_;
   std::uint64_t acknowledged_ = 0;
   std::uint64_t told_in_ = 0;  // heartbeat that carried `progress_` last; 0: none
   bool reported_ = false;      // since the last heartbeat

@@ -36,7 +36,12 @@ agents::attempt_result secret_fault(const error& why) {
 }  // namespace
 
 agent_host::agent_host(identity who, agents::backend& backend, const clock& time, agent_outbox& out)
-    : agent_(std::move(who.agent)), instance_(std::move(who.instance)), incarnation_(who.incarnation), time_(time), out_(out) {
+    : agent_(std::move(who.agent)),
+      instance_(std::move(who.instance)),
+      incarnation_(who.incarnation),
+      first_beat_(who.first_beat),
+      time_(time),
+      out_(out) {
   use(std::move(who.as), {&backend, [](agents::backend*) {}});
 }
 
@@ -123,7 +128,7 @@ void agent_host::start(v1::Perform& what, duration offset) {
     report(key, one, agents::not_known());
     return;
   }
-  if (what.heartbeat_ms() > 0) one.pulse = std::make_unique<attempt_pulse>(duration{what.heartbeat_ms()}, now);
+  if (what.heartbeat_ms() > 0) one.pulse = std::make_unique<attempt_pulse>(duration{what.heartbeat_ms()}, now, first_beat_);
   // The hand-over may have been on its way for long.
   if (what.budget_ms() > 0) what.set_budget_ms(std::min(what.budget_ms(), (complete_by - now).count()));
   one.budget_ms = what.budget_ms();

@@ -66,6 +66,8 @@ class agent_host {
     std::string instance;
     std::uint64_t incarnation = 0;
     definition as;
+    /// Heartbeats are numbered from here. A later host of the process numbers above those before it: shards drop what is older.
+    std::uint64_t first_beat = 0;
   };
 
   agent_host(identity who, agents::backend& backend, const clock& time, agent_outbox& out);
@@ -214,6 +216,7 @@ class agent_host {
   const std::string agent_;
   const std::string instance_;
   const std::uint64_t incarnation_;
+  const std::uint64_t first_beat_;
   const clock& time_;
   agent_outbox& out_;
   std::shared_ptr<const performer> now_by_;               // of attempts that begin

@@ -107,7 +107,7 @@ void agent_host::progressed(const agents::attempt_key& key) {
   told->checkpoint = redacted(one, std::move(told->checkpoint));
   // A cut or invalid checkpoint would mislead the next attempt. Backends tell their attempts so if they can.
   if (told->checkpoint.size() > checkpoint_limit || (!told->checkpoint.empty() && !core::check_json(told->checkpoint).ok())) return;
-  if (!one.pulse) one.pulse = std::make_unique<attempt_pulse>(duration{0}, now);
+  if (!one.pulse) one.pulse = std::make_unique<attempt_pulse>(duration{0}, now, first_beat_);
   const auto at_once = told->at_once;
   one.pulse->report(std::move(*told));
   if (at_once) {

@@ -144,6 +144,22 @@ struct planted_faults {
   bool end_at_damage = false;             // a node that meets damage ends, and does not ask whether the others go on without it
   bool keep_difference = false;           // a node whose state is not that of the others goes on
   bool raise_format_early = false;        // a shard is written in a format that not all its nodes know
+
+  bool count_wait_twice = false;   // the lease of an attempt that a worker takes counts from when its take had come, and the wait is added
+  bool whole_lease_again = false;  // an attempt is sent to a worker with the lease that it had when it came from its shard
+  bool confirm_next_answer = false;       // a take confirms one answer more than the worker says
+  bool drop_unconfirmed = false;          // attempts of an answer to a worker that was lost are not sent again
+  bool ignore_attempt_of_ticket = false;  // a worker's outcome counts for whichever attempt of the step the worker holds
+  bool accept_unheld = false;             // a worker's outcome of an attempt that its host does not have is said to be taken
+  bool ignore_have = false;               // what a worker says that it holds is sent to it again
+  bool new_incarnation_on_move = false;   // a worker that goes on at another node counts as another process
+  bool take_over_alive = false;           // a worker that was heard lately is taken over though nobody vouches for its death
+  bool reuse_incarnation = false;         // the process after one that has died gets the incarnation of that one
+  bool give_back_carried = false;         // an attempt is given back that an answer has carried
+  bool offer_without_take = false;        // shards may send to a worker that has not asked for attempts
+  bool ignore_most = false;               // an answer has more attempts than the worker asked for
+  bool answer_beat_early = false;         // a worker's heartbeat is answered when it has been sent, not when it is durable
+  bool renew_from_answer = false;         // a worker's renewal counts from when its shard has answered
 };
 
 }  // namespace fairlead::core

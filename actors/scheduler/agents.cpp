@@ -154,9 +154,22 @@ void scheduler::arrived(const std::string& instance, std::uint64_t incarnation, 
   for (const auto number : holders) {
     const auto unsent = never_left.find(number);
     core::agent_returned returned{instance, incarnation, unsent != never_left.end() ? unsent->second : std::vector<std::uint32_t>{}};
-    if (auto* task = load(number)) apply(*task, returned);
+    if (auto* task = load(number)) {
+      note_handed(*task);
+      apply(*task, returned);
+    }
     if (fatal_) return;
     flush_if_large();
+  }
+}
+
+/// The attempts in progress: an earlier Scheduler has handed them over, or this one has to another host of the instance. That host may have
+/// passed an attempt on to its worker.
+void scheduler::note_handed(live_task& task) {
+  for (int i = 0; i < task.record.steps_size(); ++i) {
+    const auto& step = task.record.steps(i);
+    if (core::attempt_out(step))
+      task.handed_before[static_cast<std::uint32_t>(i)] = {step.direction(), core::attempt_of(step, step.direction())};
   }
 }
 
@@ -201,9 +214,12 @@ void scheduler::refused(const v1::OutcomeBatch& what) {
   }
 }
 
-/// The attempt was given back by its holder: nobody has begun it. The step may go to another instance at once.
+/// The attempt was given back by its holder: nobody has begun it. The step may go to another instance at once. If the attempt was handed over
+/// more than once, its present host cannot know that nobody has: a worker may have got it from another host, which was cut off since.
 bool scheduler::given_back(live_task& task, const v1::OutcomeBatch& by, const v1::Outcome& what) {
   if (!holds_step({by.instance(), by.incarnation()}, task.record, what.step())) return false;
+  const auto before = task.handed_before.find(what.step());
+  if (before != task.handed_before.end() && before->second == std::pair{what.direction(), what.attempt()}) return false;
   return apply(task, core::attempt_refused{what.step(), what.direction(), what.attempt(), true}).accepted;
 }
 

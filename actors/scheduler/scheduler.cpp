@@ -52,6 +52,7 @@ scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults
                  &catalog_, &slots_, this},
                 {limits.cron, limits.shard, limits.shard_count, limits.input_bytes}, faults_) {
   slots_.plant(faults_);
+  workers_.plant(faults_);
 }
 
 scheduler::~scheduler() = default;
@@ -189,6 +190,7 @@ scheduler::live_task* scheduler::load(std::uint64_t number) {
   }
   task->definition = std::move(*definition);
   auto& kept = *live_.emplace(number, std::move(task)).first->second;
+  note_handed(kept);
   if (is_active(kept.record.state()) && sweep_.takes_up(number)) {
     store_watch_.runs(input_bytes(kept.record));
     apply(kept, core::task_resumed{});

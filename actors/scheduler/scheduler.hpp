@@ -165,8 +165,10 @@ class scheduler final : private launch_tasks {
   struct live_task {
     v1::TaskRecord record;
     workflow_catalog::handle definition;
-    std::uint64_t last_sequence = 0;                                // newest batch that holds a version of the task
-    std::uint64_t sent_again = 0;                                   // batch of the latest messages that hand attempts over once more
+    std::uint64_t last_sequence = 0;  // newest batch that holds a version of the task
+    std::uint64_t sent_again = 0;     // batch of the latest messages that hand attempts over once more
+    std::map<std::uint32_t, std::pair<v1::Direction, std::uint32_t>>
+        handed_before;                                              // by step: the attempt, which another host may have, too
     std::unordered_map<std::uint32_t, std::string> fresh_payloads;  // by slot, until committed
     std::unordered_set<std::uint32_t> evaluating;                   // core::evaluation_key of inputs that the worker was asked for
     std::string poison;  // why a decision about the task crashed; nothing more is decided about it
@@ -212,6 +214,7 @@ class scheduler final : private launch_tasks {
   std::optional<core::step_wait> vain_wait_of(const live_task& task, const evaluations::asked_inputs& asked) const;
   void mend_wait(live_task& task, const core::step_wait& wait);
   void raise_stalled(const v1::TaskRecord& record, const std::string& words);
+  static void note_handed(live_task& task);
   bool makes_sense(std::uint32_t shard, const std::string& instance, std::uint64_t incarnation);
   using unsent_steps = std::map<std::uint64_t, std::vector<std::uint32_t>>;  // by task number
   unsent_steps keep_back(const std::string& instance);

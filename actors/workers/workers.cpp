@@ -62,6 +62,7 @@ result<std::string> workers::carry(beginning what) {
   setup.node = in_.node;
   setup.links = in_.links;
   setup.first_revision = first_revision(what.moves, in_.time->now());
+  setup.who.first_beat = setup.first_revision;
   setup.session = what.as.session();
   const auto session = std::make_shared<agents::worker_session>(std::move(as), *in_.time);
   setup.backend = setup.carried = session;

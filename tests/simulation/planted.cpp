@@ -150,6 +150,21 @@ constexpr planted_fault all_faults[] = {
     {"raise_format_early", &core::planted_faults::raise_format_early, 51},
     {"end_at_damage", &core::planted_faults::end_at_damage, 3},
     {"keep_difference", &core::planted_faults::keep_difference, 6},
+    {"count_wait_twice", &core::planted_faults::count_wait_twice, 2},
+    {"whole_lease_again", &core::planted_faults::whole_lease_again, 15},
+    {"confirm_next_answer", &core::planted_faults::confirm_next_answer, 33},
+    {"drop_unconfirmed", &core::planted_faults::drop_unconfirmed, 33},
+    {"ignore_attempt_of_ticket", &core::planted_faults::ignore_attempt_of_ticket, 33},
+    {"accept_unheld", &core::planted_faults::accept_unheld, 50},
+    {"ignore_have", &core::planted_faults::ignore_have, 333},
+    {"new_incarnation_on_move", &core::planted_faults::new_incarnation_on_move, 2},
+    {"take_over_alive", &core::planted_faults::take_over_alive, 2},
+    {"reuse_incarnation", &core::planted_faults::reuse_incarnation, 2},
+    {"give_back_carried", &core::planted_faults::give_back_carried, 41},
+    {"offer_without_take", &core::planted_faults::offer_without_take, 2},
+    {"ignore_most", &core::planted_faults::ignore_most, 33},
+    {"answer_beat_early", &core::planted_faults::answer_beat_early, 33},
+    {"renew_from_answer", &core::planted_faults::renew_from_answer, 41},
 };
 /// They show only where several nodes hold the shard.
 constexpr fault of_replicas[] = {

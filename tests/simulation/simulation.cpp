@@ -84,7 +84,7 @@ class scene {
         crowded_(draw_crowd(world_)),
         network_(world_),
         services_(world_, ledger_),
-        sites_(make_sites(world_, replicas_ == 1)),
+        sites_(make_sites(world_, replicas_ == 1, replicas_ == 1 && !put_back_)),
         era_(make_era(world_)),
         workflows_(workflows_of(world_, sites_, era_, crowded_)),
         versions_(make_versions(world_, sites_, workflows_)),

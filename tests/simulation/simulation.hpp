@@ -3,8 +3,8 @@
 //
 // In one run of fifty several nodes hold the shard (node/home.hpp).
 //
-// What is real: the shells that production runs (scheduler with its registry, supervisor, agent_host, agent_links, alert book, workflow
-// catalog), the core, the declarative engine, the store's twin in memory. What is not: time (world.hpp, clocks.hpp), links between hosts
+// What is real: the shells that production runs (scheduler with its registry, supervisor, agent_host, agent_links, worker_session, alert book,
+// workflow catalog), the core, the declarative engine, the store's twin in memory. What is not: time (world.hpp, clocks.hpp), links between hosts
 // (link.hpp), the disk and the death of processes (node.hpp), agents' processes (agents.hpp), the services behind them (services.hpp), clients
 // and operators (clients.hpp, operators.hpp), the expression worker (node_ports.cpp). Everything in it goes wrong at some rate: links are cut and
 // frozen, requests are late, lost, doubled, overtaken; processes die at every named failpoint (failpoints.hpp), unsynced writes with them, or
@@ -73,6 +73,7 @@ enum class concern : std::uint8_t {
   wrong_clocks,   // of shards without jobs, behind by hours, days or years, and put right
   restores,       // an earlier moment of a store is put back while agents live on
   replicas,       // several nodes hold the shard; they die, stand still, and are cut off from each other
+  workers,        // some agents are workers over HTTP, whose requests and answers are lost and whose nodes die
   count
 };
 const char* concern_name(concern which);

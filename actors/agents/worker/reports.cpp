@@ -62,8 +62,12 @@ void worker_session::heartbeats(std::vector<beat> items, moment came, std::funct
 void worker_session::beat_sent(const attempt_key& which, std::uint64_t sequence) {
   const auto found = attempts_.find(which);
   if (found == attempts_.end()) return;
-  for (auto& beat : found->second.beats)
+  auto& one = found->second;
+  for (auto& beat : one.beats)
     if (beat.sequence == 0) beat.sequence = sequence;
+  if (!planted(&core::planted_faults::answer_beat_early)) return;
+  one.lease_end = std::max(one.lease_end, now() + duration{one.what.heartbeat_ms()});
+  answer_beats(one, true);
 }
 
 void worker_session::renewed(const attempt_key& which, std::uint64_t sequence, moment lease_end) {
@@ -71,9 +75,10 @@ void worker_session::renewed(const attempt_key& which, std::uint64_t sequence, m
   if (found == attempts_.end()) return;
   auto& one = found->second;
   one.lease_end = lease_end;
+  if (sequence != 0 && planted(&core::planted_faults::renew_from_answer)) one.lease_end = now() + duration{one.what.heartbeat_ms()};
   std::erase_if(one.beats, [&](const awaited_beat& beat) {
     if (beat.sequence == 0 || beat.sequence > sequence) return false;
-    beat.of->answers[beat.item] = {true, lease_from(lease_end, beat.of->came)};
+    beat.of->answers[beat.item] = {true, lease_from(one.lease_end, beat.of->came)};
     beat.of->answer_one();
     return true;
   });
@@ -91,6 +96,7 @@ void worker_session::answer_beats(held_attempt& one, bool held) {
 void worker_session::outcomes(std::vector<report> items, std::function<void(result<std::vector<report_answer>>)> done) {
   if (is_over()) return done(gone());
   heard();
+  last_turn_ = last_request_;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto found = tickets_.find(items[i].ticket);
     if (found == tickets_.end()) {
@@ -112,6 +118,7 @@ void worker_session::outcomes(std::vector<report> items, std::function<void(resu
   all->done = std::move(done);
   for (std::size_t i = 0; i < items.size(); ++i) {
     auto& [ticket, said] = items[i];
+    if (planted(&core::planted_faults::ignore_attempt_of_ticket)) ticket = ticket_of_step(ticket);
     const auto found = tickets_.find(ticket);
     if (found != tickets_.end()) {
       const auto key = found->second;
@@ -131,6 +138,8 @@ void worker_session::outcomes(std::vector<report> items, std::function<void(resu
     const auto known = told_.find(ticket);
     if (known != told_.end() && known->second == report_result::accepted)
       all->answers[i] = {report_result::repeated, {}};
+    else if (known == told_.end() && planted(&core::planted_faults::accept_unheld))
+      all->answers[i] = {report_result::accepted, {}};
     else
       all->answers[i] = {report_result::not_held, known == told_.end() ? never_held : ended_before};
     all->answer_one();

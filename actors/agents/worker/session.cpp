@@ -32,7 +32,12 @@ attempt_result not_begun() {
 }  // namespace
 
 worker_session::worker_session(definition as, const clock& time)
-    : as_(std::move(as)), time_(time), have_(as_.have.begin(), as_.have.end()), last_request_(time.steady()), last_take_(time.steady()) {}
+    : as_(std::move(as)),
+      time_(time),
+      have_(as_.have.begin(), as_.have.end()),
+      last_request_(time.steady()),
+      last_turn_(time.steady()),
+      last_take_(time.steady()) {}
 
 error worker_session::gone() {
   return {v1::ERROR_CODE_NOT_FOUND, "This node does not carry the worker any more.",
@@ -59,7 +64,7 @@ void worker_session::start(const v1::Perform& what, completion done) {
   one.done = std::move(done);
   one.lease_end = from_unix_ms(what.lease_until_steady_ms());
   one.came = now();
-  one.is_known = one.is_carried = have_.erase(what.ticket()) > 0;
+  one.is_known = one.is_carried = have_.erase(what.ticket()) > 0 && !planted(&core::planted_faults::ignore_have);
   one.may_be_known = as_.moved && (!from.welcomed || one.came - *from.welcomed < carried_before);
   const auto is_known = one.is_known;
   if (!attempts_.emplace(key, std::move(one)).second) return;
@@ -119,6 +124,7 @@ std::uint64_t worker_session::take(const take_request& what, taker done) {
     return 0;
   }
   heard();
+  last_turn_ = last_request_;
   end_take();
   confirm(what.after);
   most_ = what.most;
@@ -129,6 +135,7 @@ std::uint64_t worker_session::take(const take_request& what, taker done) {
 
 /// Attempts of later answers have not arrived, and are the first of the next answer.
 void worker_session::confirm(std::uint64_t after) {
+  if (planted(&core::planted_faults::confirm_next_answer)) ++after;
   std::vector<std::pair<std::uint64_t, attempt_key>> lost;
   for (auto& [key, one] : attempts_) {
     if (one.is_known || one.answer == 0) continue;
@@ -138,6 +145,7 @@ void worker_session::confirm(std::uint64_t after) {
       lost.emplace_back(std::exchange(one.answer, 0), key);
   }
   std::stable_sort(lost.begin(), lost.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (planted(&core::planted_faults::drop_unconfirmed)) return;
   for (const auto& [answer, key] : lost) queue_.push_front(key);
 }
 
@@ -181,12 +189,16 @@ void worker_session::deliver() {
   out.waited_ms = std::max<std::int64_t>((here - take_->what.came).count(), 0);
   out.draining = drains_;
   std::size_t bytes = 0;
-  for (auto at = queue_.begin(); at != queue_.end() && out.attempts.size() < take_->what.most;) {
+  const std::size_t most = planted(&core::planted_faults::ignore_most) ? as_.capacity : take_->what.most;
+  for (auto at = queue_.begin(); at != queue_.end() && out.attempts.size() < most;) {
     auto& one = attempts_.at(*at);
     bytes += size_of(one.what);
     if (bytes > most_answered_bytes && !out.attempts.empty()) break;
     // The host stops it at once.
-    const auto lease_ms = lease_from(one.lease_end, here);
+    const auto from = planted(&core::planted_faults::count_wait_twice)    ? take_->what.came
+                      : planted(&core::planted_faults::whole_lease_again) ? one.came
+                                                                          : here;
+    const auto lease_ms = lease_from(one.lease_end, from);
     if (lease_ms <= 0) {
       ++at;
       continue;
@@ -204,10 +216,13 @@ void worker_session::deliver() {
 }
 
 void worker_session::give_back(bool all) {
+  if (planted(&core::planted_faults::give_back_carried))
+    for (auto& [key, one] : attempts_)
+      if (!one.is_known && std::exchange(one.answer, 0) != 0) queue_.push_back(key);
   for (auto at = queue_.begin(); at != queue_.end();) {
     const auto found = attempts_.find(*at++);
     auto& one = found->second;
-    if (one.is_carried || one.may_be_known) continue;
+    if ((one.is_carried && !planted(&core::planted_faults::give_back_carried)) || one.may_be_known) continue;
     if (!all && (take_ || now() - std::max(last_take_, one.came) < give_back_after)) continue;
     auto done = std::move(one.done);
     const auto key = found->first;
@@ -230,7 +245,7 @@ std::size_t worker_session::held() const {
 void worker_session::look_at_offer() {
   const auto takes = take_ || now() - last_take_ < between_takes;
   const auto wanted = static_cast<std::uint32_t>(std::min<std::size_t>(carried() + reports_.size() + (takes ? most_ : 0), as_.capacity));
-  if (wanted > offered_ || now() - last_request_ >= between_takes) offered_ = wanted;
+  if (wanted > offered_ || now() - last_turn_ >= between_takes) offered_ = wanted;
 }
 
 // ---- its end ----
@@ -297,11 +312,15 @@ std::optional<moment> worker_session::next_wake() const {
   if (take_) {
     sooner(take_->what.came + take_->what.wait);
   } else {
-    sooner(last_request_ + (attempts_.empty() && reports_.empty() && is_silent() ? worker_forgotten : worker_silence));
+    // A silent worker with attempts changes nothing by itself until they end.
+    if (!is_silent())
+      sooner(last_request_ + worker_silence);
+    else if (attempts_.empty() && reports_.empty())
+      sooner(last_request_ + worker_forgotten);
     for (const auto& key : queue_)
       if (const auto& one = attempts_.at(key); !one.is_carried && !one.may_be_known)
         sooner(std::max(last_take_, one.came) + give_back_after);
-    if (offered_ > carried() + reports_.size()) sooner(std::max(last_request_, last_take_) + between_takes);
+    if (offered_ > carried() + reports_.size()) sooner(std::max(last_turn_, last_take_) + between_takes);
   }
   for (const auto& one : waiting_beats_) sooner(one->until);
   for (const auto& one : waiting_reports_) sooner(one->until);
@@ -323,6 +342,16 @@ bool worker_session::may_be_on_its_way(const std::string& ticket) const {
   if (told_.count(ticket) != 0) return false;
   const auto named = read_ticket(ticket);
   return named && !settled(named->shard);
+}
+
+/// A planted fault: of whichever attempt of the step is held.
+std::string worker_session::ticket_of_step(const std::string& ticket) const {
+  const auto named = read_ticket(ticket);
+  for (const auto& [held, key] : tickets_)
+    if (named && key.shard == named->shard && key.task_number == named->task_number && key.step == named->step &&
+        key.direction == named->direction)
+      return held;
+  return ticket;
 }
 
 void worker_session::remember(const std::string& ticket, report_result how) {

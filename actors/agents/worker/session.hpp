@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "actors/agents/carried.hpp"
+#include "actors/core/planted_faults.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::agents {
@@ -48,6 +49,7 @@ class worker_session final : public carried_backend {
     /// The session has been at another node, or at this one before: the worker holds the attempts of these tickets.
     bool moved = false;
     std::vector<std::string> have;
+    const core::planted_faults* planted = nullptr;  // tests only
   };
 
   worker_session(definition as, const clock& time);
@@ -119,7 +121,7 @@ class worker_session final : public carried_backend {
   std::vector<std::string> calls() const override { return as_.calls; }
   std::vector<std::string> lookups() const override { return as_.lookups; }
   /// What the shards may send: what the worker holds and, while it asks for more, as much as it asked for.
-  std::uint32_t capacity() const override { return offered_; }
+  std::uint32_t capacity() const override { return planted(&core::planted_faults::offer_without_take) ? as_.capacity : offered_; }
   std::vector<v1::CallPolicy> policies() const override { return as_.policies; }
   void report_progress_to(progress_sink sink) override { sink_ = std::move(sink); }
   bool beats_itself() const override { return true; }
@@ -188,6 +190,7 @@ class worker_session final : public carried_backend {
   using held_attempts = std::unordered_map<attempt_key, held_attempt, attempt_key_hash>;
 
   moment now() const { return time_.steady(); }
+  bool planted(bool core::planted_faults::*which) const { return as_.planted != nullptr && as_.planted->*which; }
   static error gone();
   static std::int64_t lease_from(moment lease_end, moment from);
   bool is_over() const { return leaves_ || ends_; }
@@ -207,6 +210,7 @@ class worker_session final : public carried_backend {
   void answer_beats(held_attempt& one, bool held);
   void end_late_requests();
   void remember(const std::string& ticket, report_result how);
+  std::string ticket_of_step(const std::string& ticket) const;
 
   const definition as_;
   const clock& time_;
@@ -226,6 +230,7 @@ class worker_session final : public carried_backend {
   std::uint64_t answers_ = 0;  // that have carried attempts
   std::uint32_t most_ = 0;     // of the latest take
   moment last_request_;
+  moment last_turn_;  // take or outcomes: a worker that sends heartbeats alone asks for nothing
   moment last_take_;  // its end
   std::uint32_t offered_ = 0;
   std::vector<pending_beats> waiting_beats_;

@@ -101,7 +101,8 @@ std::optional<error> worker_book::why_not(const v1::WorkerSessionRequest& what, 
   const bool may_live = known != rows_.end() && !known->second.record.left() && time_.now() - last_sign(known->second) < forgotten_after;
   const bool is_here = now.present || now.holds;
   if (!what.take_over() && (is_here || may_live)) return taken(instance);
-  if (now.present && !what.vouched()) return heard_lately(instance);
+  const bool is_heard = now.present && !(planted_ != nullptr && planted_->take_over_alive);
+  if (is_heard && !what.vouched()) return heard_lately(instance);
   if (known == rows_.end() && rows_.size() >= most) return too_many();
   return std::nullopt;
 }
@@ -112,7 +113,8 @@ v1::WorkerSessionReply worker_book::begin(const v1::WorkerSessionRequest& what, 
   const auto at = time_.now();
   const auto last = std::max(of.record.incarnation(), now.incarnation);
   of.record.set_agent(what.name());
-  of.record.set_incarnation(std::max(last + 1, static_cast<std::uint64_t>(std::max<std::int64_t>(to_unix_ms(at), 0))));
+  if (last == 0 || planted_ == nullptr || !planted_->reuse_incarnation)
+    of.record.set_incarnation(std::max(last + 1, static_cast<std::uint64_t>(std::max<std::int64_t>(to_unix_ms(at), 0))));
   of.record.set_given_at_unix_ms(to_unix_ms(at));
   of.record.set_left(false);
   of.heard = at;
@@ -136,6 +138,11 @@ v1::WorkerSessionReply worker_book::resume(const v1::WorkerSessionRequest& what,
     return refused(no_session(what.instance()));
   if (const auto why = check(*said, what.session())) return refused(*why);
   heard(what.instance(), out);
+  if (planted_ != nullptr && planted_->new_incarnation_on_move) {
+    auto& record = rows_.at(what.instance()).record;
+    record.set_incarnation(record.incarnation() + 1);
+    store::put_worker(out, what.instance(), record);
+  }
   return session_of(what.instance(), rows_.at(what.instance()).record, out);
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "actors/core/planted_faults.hpp"
 #include "messages/agent.pb.h"
 #include "messages/api.pb.h"
 #include "messages/error.hpp"
@@ -42,6 +43,9 @@ class worker_book {
 
   /// `fresh_key` signs if the shard's lineage has no key yet; if it is empty nothing is signed, and no session begins.
   worker_book(const clock& time, std::uint32_t shard, v1::Lineage lineage, std::string fresh_key);
+
+  /// Faults that tests switch on; never in production.
+  void plant(const core::planted_faults& faults) { planted_ = &faults; }
 
   status open(const store::snapshot& from);
 
@@ -81,6 +85,7 @@ class worker_book {
   bool key_stored_ = false;
   std::map<std::string, row> rows_;  // by instance
   std::string looked_up_to_;         // forget_some goes on behind this instance
+  const core::planted_faults* planted_ = nullptr;
 };
 
 }  // namespace fairlead

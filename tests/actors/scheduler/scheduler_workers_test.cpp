@@ -46,9 +46,9 @@ class scheduler_workers_test : public scheduler_fixture {
     out.set_session(as.session());
     return out;
   }
-  v1::AgentWelcome registered(const v1::RegisterAgent& what) {
+  v1::AgentWelcome registered(const v1::RegisterAgent& what, bool reconnected = false) {
     incarnations_[what.instance()] = std::max(incarnations_[what.instance()], what.incarnation());
-    auto welcome = node->shell.add_agent(what);
+    auto welcome = node->shell.add_agent(what, reconnected);
     node->settle();
     return welcome;
   }
@@ -290,6 +290,25 @@ TEST_F(scheduler_workers_test, give_an_attempt_back_that_nobody_has_begun) {
   const auto now = status();
   for (const auto& one : now.agents()) EXPECT_FALSE(one.away()) << one.instance();
   answer(success(out.performs[1].what), "w/2");
+  EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
+}
+
+TEST_F(scheduler_workers_test, give_nothing_back_that_another_host_of_theirs_may_have_passed_on) {
+  const auto first = present("w/1");
+  submit(submission("t1"));
+  ASSERT_EQ(out.performs.size(), 1U);
+  present("w/2");
+  auto later_host = worker("w/1", first, 1);
+  later_host.set_revision(2);
+  registered(later_host, true);
+  ASSERT_EQ(out.performs.size(), 2U) << "to the later host, too";
+  auto returned = failure(out.performs[1].what, v1::FAULT_KIND_TRANSIENT, "not_begun");
+  returned.set_not_begun(true);
+  answer(returned, "w/1");
+  EXPECT_EQ(out.performs.size(), 2U);
+  ASSERT_FALSE(out.acks.empty());
+  EXPECT_FALSE(out.acks.back().second.accepted());
+  answer(success(out.performs[1].what), "w/1");
   EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "messages/lineage.hpp"
-#include "tests/simulation/agents/agent_process.hpp"
+#include "tests/simulation/agents/agent_post.hpp"
 #include "tests/simulation/checker/checker.hpp"
 
 namespace fairlead::simulation {
@@ -15,19 +15,19 @@ constexpr std::int64_t request_limit_us = 2 * second;
 
 }  // namespace
 
-void agents::process::routed(std::uint32_t shard) {
+void agents::post::routed(std::uint32_t shard) {
   links_.routed(shard, steady());
   go_round();
 }
 
-void agents::process::unrouted(std::uint32_t shard) {
+void agents::post::unrouted(std::uint32_t shard) {
   world_.tell(site_.instance, "", shard, [&] { return "has lost shard " + std::to_string(shard); });
   sessions_[shard] = {};
   links_.unrouted(shard);
   go_round();
 }
 
-void agents::process::scheduler_down(std::uint32_t shard, std::uint64_t core) {
+void agents::post::scheduler_down(std::uint32_t shard, std::uint64_t core) {
   auto& with = sessions_[shard];
   if (with.core != core) return;
   with = {};
@@ -35,8 +35,13 @@ void agents::process::scheduler_down(std::uint32_t shard, std::uint64_t core) {
   go_round();
 }
 
-void agents::process::welcomed(std::uint64_t revision, const welcome& what) {
+void agents::post::welcomed(std::uint64_t revision, const welcome& what) {
   const auto shard = what.text.shard();
+  if (ended_) return;
+  if (what.text.superseded() && worker_.session != nullptr) {
+    worker_.session->superseded();
+    return end();
+  }
   if (what.text.error().code() != v1::ERROR_CODE_OK) {
     if (links_.refused(shard, revision, steady())) sessions_[shard] = {};
     go_round();
@@ -58,7 +63,7 @@ void agents::process::welcomed(std::uint64_t revision, const welcome& what) {
   after_message();
 }
 
-void agents::process::acknowledged(const v1::BeaconAck& what, const stamp& when) {
+void agents::post::acknowledged(const v1::BeaconAck& what, const stamp& when) {
   heard(what.shard(), when);
   links_.acknowledged(what, steady());
   host_.acknowledged(what);
@@ -66,13 +71,13 @@ void agents::process::acknowledged(const v1::BeaconAck& what, const stamp& when)
   go_round();
 }
 
-void agents::process::drain() {
-  draining_ = true;
+void agents::post::drain() {
   links_.drain(true);
   go_round();
 }
 
-void agents::process::go_round() {
+void agents::post::go_round() {
+  if (ended_) return;
   check_told();
   const auto work = links_.due(steady());
   for (const auto& one : work.registrations) {
@@ -80,13 +85,17 @@ void agents::process::go_round() {
     message.set_revision(one.revision);
     message.set_capacity(one.capacity);
     message.set_draining(one.draining);
+    message.set_leaving(one.leaving);
+    message.set_session(worker_.name);
+    message.set_silent(silent_);
+    if (around_.announces) around_.announces();
     message.set_beacon_ms(to_unix_ms(steady()));
     world_.tell(site_.instance, name_of_scheduler(one.shard), one.revision, [&] {
       return "registers by revision " + std::to_string(one.revision) + " with " + std::to_string(one.capacity) + " slots";
     });
     around_.to_gateway(std::move(message));
     world_.after(request_limit_us, [self = around_.self, shard = one.shard, revision = one.revision] {
-      self([&](process& here) {
+      self([&](post& here) {
         here.links_.unanswered(shard, revision, here.steady());
         here.go_round();
       });
@@ -97,17 +106,17 @@ void agents::process::go_round() {
     if (sessions_[shard].core == 0) continue;
     v1::Beacon message;
     message.set_instance(site_.instance);
-    message.set_incarnation(me_.incarnation);
+    message.set_incarnation(incarnation_);
     message.set_shard(shard);
     message.set_beacon_ms(to_unix_ms(steady()));
-    around_.to_scheduler(shard, sessions_[shard].core, [message](agents::shard& to) { to.beacon(message); });
+    around_.to_scheduler(shard, sessions_[shard].core, [message, from = worker_.carrier](agents::shard& to) { to.beacon(message, from); });
   }
   const auto next = links_.next();
   if (!next) return;
   const auto wait = std::max(*next - steady(), duration{1});
   if (!rounds_.wants(steady() + wait)) return;
   world_.after(wait.count() * millisecond, [self = around_.self] {
-    self([](process& here) {
+    self([](post& here) {
       here.rounds_.fired();
       here.go_round();
     });

@@ -1,10 +1,10 @@
-// An agent's backend: what it does with a try, and how services answer it.
+// What an agent does with a try, and how services answer it.
 
 #include <algorithm>
 #include <utility>
 
 #include "actors/agents/attempt_results.hpp"
-#include "tests/simulation/agents/agent_process.hpp"
+#include "tests/simulation/agents/agent_work.hpp"
 #include "tests/simulation/checker/checker.hpp"
 
 namespace fairlead::simulation {
@@ -26,9 +26,18 @@ attempt_result with_log(const v1::Perform& what, attempt_result result) {
 
 }  // namespace
 
+agents::labour::labour(world& in, services& behind, const agent_site& site, std::uint64_t incarnation, lease_book& book,
+                       surroundings around)
+    : world_(in),
+      services_(behind),
+      site_(site),
+      me_{site.instance, incarnation, 0, site.profile->key_valid_for_ms},
+      book_(book),
+      around_(std::move(around)) {}
+
 // What every try of an attempt must be like.
-void agents::process::check_try(const v1::Perform& what) {
-  auto& lease = begun_.at(key_of(what));
+void agents::labour::check_try(const v1::Perform& what) {
+  auto& lease = book_.at(key_of(what));
   const auto text = describe(what) + " try " + std::to_string(what.try_number()) + " at " + site_.instance;
   const auto& first = lease.as_handed_over;
   if (what.idempotency_key() != first.idempotency_key() || what.perform_key() != first.perform_key())
@@ -44,19 +53,17 @@ void agents::process::check_try(const v1::Perform& what) {
     world::broken("try_past_lease", text + " begins, and its lease ends before it can");
 }
 
-void agents::process::stop(const attempt_key& which) { at_work_.erase(which); }
-
-void agents::process::answer(const job& of, const attempt_result& result) {
+void agents::labour::answer(const job& of, const attempt_result& result) {
   const auto found = at_work_.find(key_of(of.what));
   if (found == at_work_.end() || found->second != of.number) return;  // stopped, or over
   at_work_.erase(found);
-  begun_.at(key_of(of.what)).finish(world_.now_us());
+  book_.at(key_of(of.what)).finish(world_.now_us());
   of.done(key_of(of.what), with_log(of.what, result));
 }
 
-void agents::process::answer_later(const job& of, std::int64_t delay_us, attempt_result result) {
+void agents::labour::answer_later(const job& of, std::int64_t delay_us, attempt_result result) {
   world_.after(delay_us, [of, result = std::move(result), self = around_.self] {
-    self([&](process& here) {
+    self([&](labour& here) {
       here.answer(of, result);
       here.after_message();
     });
@@ -64,13 +71,13 @@ void agents::process::answer_later(const job& of, std::int64_t delay_us, attempt
 }
 
 // The service is asked `effect_us` from now, whoever lives then; its answer, or `instead`, comes `answer_us` later, if ever.
-void agents::process::ask_service(const job& of, std::int64_t effect_us, answer_after answer_us, std::optional<attempt_result> instead) {
+void agents::labour::ask_service(const job& of, std::int64_t effect_us, answer_after answer_us, std::optional<attempt_result> instead) {
   if (me_.key_valid_for_ms != 0) effect_us = std::min(effect_us, longest_way_us);
   world_.after(effect_us, [=, &in = world_, &behind = services_, who = me_, self = around_.self] {
     auto result = behind.carry_out(of.what, who);
     if (!answer_us) return;
     in.after(*answer_us, [=, &in] {
-      self([&](process& here) {
+      self([&](labour& here) {
         if (in.strikes(failpoint_id::agent_answered)) throw process_killed{};
         here.answer(of, instead ? *instead : result);
         // Some say everything twice.
@@ -82,7 +89,7 @@ void agents::process::ask_service(const job& of, std::int64_t effect_us, answer_
 }
 
 /// The service as a whole is down, or slow.
-bool agents::process::service_is_bad(const job& of) {
+bool agents::labour::service_is_bad(const job& of) {
   auto& luck = world_.handlers;
   for (const auto& one : site_.profile->outages) {
     if (world_.now_us() < one.from_us || world_.now_us() >= one.to_us) continue;
@@ -97,7 +104,7 @@ bool agents::process::service_is_bad(const job& of) {
   return false;
 }
 
-bool agents::process::fails_at_once(const job& of) {
+bool agents::labour::fails_at_once(const job& of) {
   std::optional<attempt_result> fault;
   if (world_.strikes(concern::failing_services, world_.services, 110)) {
     fault = fairlead::agents::transient_fault("busy", "the service is busy");
@@ -124,13 +131,13 @@ bool agents::process::fails_at_once(const job& of) {
 
 /// How long a part of an answer may take, of `most_ms`. Once all is well, a handler that beats itself must be able to keep its lease: what
 /// comes between its last word and its answer is shorter than its heartbeat.
-std::int64_t agents::process::at_most_ms(const job& of, std::int64_t most_ms) const {
+std::int64_t agents::labour::at_most_ms(const job& of, std::int64_t most_ms) const {
   if (world_.trouble() || !site_.beats_itself || of.what.heartbeat_ms() == 0) return most_ms;
   return std::clamp<std::int64_t>(of.what.heartbeat_ms() / 8, 1, most_ms);
 }
 
 /// A step with a heartbeat is there to take its time: it works in parts and tells how far it is. Some hang on the way.
-bool agents::process::takes_long(const job& of) {
+bool agents::labour::takes_long(const job& of) {
   // Once all is well, a breaker that minds slow tries must be able to close.
   if (of.what.heartbeat_ms() == 0 || (site_.profile->breaker.slow_ms() > 0 && !world_.trouble())) return false;
   auto& luck = world_.handlers;
@@ -149,9 +156,9 @@ bool agents::process::takes_long(const job& of) {
   return true;
 }
 
-void agents::process::work_on(const job& of, int part, int parts, std::int64_t pause_us, bool hangs) {
+void agents::labour::work_on(const job& of, int part, int parts, std::int64_t pause_us, bool hangs) {
   world_.after(pause_us, [=, self = around_.self] {
-    self([&](process& here) {
+    self([&](labour& here) {
       const auto found = here.at_work_.find(key_of(of.what));
       if (found == here.at_work_.end() || found->second != of.number) return;
       if (part >= std::abs(parts)) {
@@ -165,7 +172,7 @@ void agents::process::work_on(const job& of, int part, int parts, std::int64_t p
       if (here.world_.handlers.chance(700)) told.percent = static_cast<std::uint32_t>(100 * part / std::max(1, std::abs(parts)));
       if (here.world_.handlers.chance(500))
         told.checkpoint = R"({"attempt":)" + std::to_string(of.what.attempt()) + R"(,"part":)" + std::to_string(part) + "}";
-      here.progress_(key_of(of.what), std::move(told));
+      here.tells(key_of(of.what), std::move(told));
       here.work_on(of, part + 1, parts, pause_us, hangs);
       here.after_message();
     });
@@ -173,45 +180,19 @@ void agents::process::work_on(const job& of, int part, int parts, std::int64_t p
 }
 
 /// A try that has a time of its own ends by itself.
-void agents::process::end_try_in_time(const job& of) {
+void agents::labour::end_try_in_time(const job& of) {
   if (of.what.try_until_unix_ms() == 0 || of.what.try_until_unix_ms() >= of.what.complete_by_unix_ms()) return;
   const auto wait_ms = of.what.try_until_unix_ms() - around_.time->now_ms();
   // Nobody knows how far the service has got with it.
   answer_later(of, wait_ms * millisecond, fairlead::agents::in_doubt_fault("try_timeout", "the service took too long"));
 }
 
-/// By the message that has just come: the host's own words for it are what is judged. Where an attempt is in it twice (it was to be sent again
-/// before it had left), the first is begun and the second is known by then.
-void agents::process::begin_lease(const attempt_key& key, const v1::Perform& what) {
-  const v1::Perform* sent = nullptr;
-  if (arriving_ != nullptr)
-    for (const auto& one : arriving_->items())
-      if (sent == nullptr && one.task_number() == key.task_number && one.step() == key.step && one.direction() == key.direction &&
-          one.attempt() == key.attempt)
-        sent = &one;
-  if (arriving_old_)
-    world::broken("old_epoch", describe(what) + " begins at " + site_.instance + " by the word of a Scheduler that is no more");
-  if (sent == nullptr || arriving_->shard() != what.shard())
-    world::broken("fence", describe(what) + " begins at " + site_.instance + ", and no message has handed it over");
-  const auto ends = [&](std::int64_t wall_ms) {
-    const auto at_us = arriving_when_.left_us + (wall_ms - arriving_when_.sent_unix_ms) * millisecond;
-    return lease_end{at_us, arriving_when_.ahead_us, arriving_when_.ahead_us};
-  };
-  auto& one = begun_[key] = {};
-  one.complete_by = ends(sent->complete_by_unix_ms());
-  if (sent->heartbeat_ms() > 0) one.by_heartbeat = ends(sent->heartbeat_by_unix_ms());
-  one.as_handed_over = *sent;
-  one.as_handed_over.set_shard(what.shard());
-  one.of = arriving_->lineage();
-}
-
-void agents::process::start(const v1::Perform& what, completion done) {
+void agents::labour::start(const v1::Perform& what, completion done) {
   const auto key = key_of(what);
-  if (what.try_number() <= 1) begin_lease(key, what);
-  check_lineage(what, begun_[key].of);
-  begun_[key].finished_us.reset();
+  begins(key, what);
+  book_.at(key).finished_us.reset();
   check_try(what);
-  judge(what.shard()).try_begins(site_, me_.incarnation, what);
+  around_.judges[what.shard()]->try_begins(site_, me_.incarnation, what);
   const job of{what, std::move(done), next_job_++};
   at_work_[key] = of.number;
   world_.tell(site_.instance, "", what.attempt(), [&] {

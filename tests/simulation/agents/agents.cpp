@@ -4,6 +4,7 @@
 
 #include "actors/agents/attempt_results.hpp"
 #include "tests/simulation/agents/agent_process.hpp"
+#include "tests/simulation/agents/worker.hpp"
 
 namespace fairlead::simulation {
 
@@ -12,6 +13,9 @@ namespace {
 constexpr std::int64_t day_us = 86'400 * second;
 
 }  // namespace
+
+agents::place::place() = default;
+agents::place::~place() = default;
 
 agents::agents(world& in, services& behind, std::vector<agent_site> sites, const core::planted_faults& planted)
     : world_(in), services_(behind), sites_(std::move(sites)), planted_(planted) {
@@ -35,16 +39,20 @@ void agents::connect(std::vector<shard*> to, std::vector<checker*> judges, host_
   first_clock_ = &of_first;
   for (auto& one : places_) {
     auto& where = *one;
+    if (where.site.is_worker) {
+      where.carried = std::make_unique<worker>(world_, services_, where.site, planted_, *where.own_clock, shards_, judges_);
+      continue;
+    }
     for (auto* target : shards_) {
       const auto shard = target->number();
       link::end agent;
       agent.alive = [&where] { return where.alive != nullptr; };
-      agent.joined = [this, &where, shard] { in_process(where, where.incarnation, [shard](process& self) { self.routed(shard); }); };
-      agent.lost = [this, &where, shard] { in_process(where, where.incarnation, [shard](process& self) { self.unrouted(shard); }); };
+      agent.joined = [this, &where, shard] { in_process(where, where.incarnation, [shard](process& self) { self.host().routed(shard); }); };
+      agent.lost = [this, &where, shard] { in_process(where, where.incarnation, [shard](process& self) { self.host().unrouted(shard); }); };
       link::end node;
       node.alive = [target] { return target->up(); };
       node.joined = [] {};
-      node.lost = [target, &where] { target->unreachable(where.site.instance, 0); };
+      node.lost = [target, &where] { target->unreachable(where.site.instance, 0, 0); };
       where.links.push_back(std::make_unique<link>(world_, where.site.instance + "-" + std::to_string(shard),
                                                    local(where.site.instance, shard), std::move(agent), std::move(node)));
     }
@@ -70,12 +78,17 @@ bool agents::local(const std::string& instance, std::uint32_t shard) const {
 
 bool agents::dead(const std::string& instance, std::uint64_t incarnation) const {
   for (const auto& one : places_)
-    if (one->site.instance == instance) return one->incarnation > incarnation || (one->incarnation == incarnation && !one->alive);
+    if (one->site.instance == instance && one->carried)
+      return one->carried->dead(incarnation);
+    else if (one->site.instance == instance)
+      return one->incarnation > incarnation || (one->incarnation == incarnation && !one->alive);
   return true;
 }
 
 bool agents::all_told() const {
-  return std::all_of(places_.begin(), places_.end(), [](const auto& one) { return !one->alive || one->alive->all_told(); });
+  return std::all_of(places_.begin(), places_.end(), [](const auto& one) {
+    return one->carried ? one->carried->all_told() : !one->alive || one->alive->host().all_told();
+  });
 }
 
 // ---- life and death ----
@@ -87,7 +100,9 @@ void agents::start_remote() {
 
 void agents::node_started(std::uint32_t shard) {
   for (auto& one : places_) {
-    if (one->site.local && shard == 0)
+    if (one->carried)
+      one->carried->node_started(shard);
+    else if (one->site.local && shard == 0)
       start_when_it_comes(*one);
     else
       one->links[shard]->look(30 * millisecond);
@@ -101,16 +116,17 @@ void agents::node_died(std::uint32_t shard) {
       ++one->homeless;
       for (auto& way : one->links) way->ended(link::agent_side);
     }
-    one->links[shard]->ended(link::shard_side);
+    one->carried ? one->carried->node_died(shard) : one->links[shard]->ended(link::shard_side);
   }
 }
 
 /// Its handle is down; the connections between the processes stand.
 void agents::core_died(std::uint32_t shard, std::uint64_t core) {
   for (auto& one : places_) {
+    if (one->carried) one->carried->core_died(shard, core);
     if (!one->alive) continue;
     one->links[shard]->send(link::shard_side, [this, &where = *one, incarnation = one->incarnation, shard, core] {
-      in_process(where, incarnation, [&](process& self) { self.scheduler_down(shard, core); });
+      in_process(where, incarnation, [&](process& self) { self.host().scheduler_down(shard, core); });
     });
   }
 }
@@ -126,18 +142,21 @@ void agents::start_when_it_comes(place& where) {
 }
 
 void agents::start(place& where) {
+  if (where.carried) return where.carried->start();
   const auto incarnation = ++where.incarnation;
-  process::surroundings around;
+  post::surroundings around;
   around.time = &clock_at(where);
-  around.self = [this, &where, incarnation](const std::function<void(process&)>& what) { in_process(where, incarnation, what); };
+  around.self = [this, &where, incarnation](const std::function<void(post&)>& what) {
+    in_process(where, incarnation, [&](process& self) { what(self.host()); });
+  };
   around.to_gateway = [this, &where, incarnation](v1::RegisterAgent what) {
     const auto number = what.shard();
     auto& way = *where.links[number];
     way.send(link::agent_side, [this, &where, &way, &to = *shards_[number], incarnation, what = std::move(what)] {
       if (!to.up()) return;
-      to.registers(what, [this, &where, &way, incarnation, revision = what.revision()](const welcome& answer) {
+      to.registers(what, 0, [this, &where, &way, incarnation, revision = what.revision()](const welcome& answer) {
         way.send(link::shard_side, [this, &where, incarnation, revision, answer] {
-          in_process(where, incarnation, [&](process& self) { self.welcomed(revision, answer); });
+          in_process(where, incarnation, [&](process& self) { self.host().welcomed(revision, answer); });
         });
       });
     });
@@ -149,13 +168,20 @@ void agents::start(place& where) {
   };
   around.planted = &planted_;
   around.judges = judges_;
+  labour::surroundings work;
+  work.time = around.time;
+  work.judges = judges_;
+  work.self = [this, &where, incarnation](const std::function<void(labour&)>& what) {
+    in_process(where, incarnation, [&](process& self) { what(self.work()); });
+  };
   where.draining = false;
-  where.alive = std::make_unique<process>(world_, services_, where.site, incarnation, std::move(around));
+  where.alive =
+      std::make_unique<process>(world_, services_, where.site, incarnation, process::surroundings{std::move(work), std::move(around)});
   world_.tell(where.site.instance, "", incarnation, [&] { return "starts as incarnation " + std::to_string(incarnation); });
   for (auto& way : where.links) {
     // Where an actor alone has started again the connection stands.
     if (way->stands() && where.alive)
-      in_process(where, incarnation, [&](process& self) { self.routed(static_cast<std::uint32_t>(&way - where.links.data())); });
+      in_process(where, incarnation, [&](process& self) { self.host().routed(static_cast<std::uint32_t>(&way - where.links.data())); });
     else
       way->look(way->in_one_process() ? 5 : 30 * millisecond);
   }
@@ -171,7 +197,7 @@ void agents::may_drain(place& where, std::uint64_t incarnation) {
     where.draining = true;
     world_.count("processes that drain");
     world_.tell(where.site.instance, "", incarnation, [] { return std::string{"drains"}; });
-    self.drain();
+    self.host().drain();
     world_.after(world_.profiles.between(1'000, 6'000) * millisecond,
                  [this, &where, incarnation] { in_process(where, incarnation, [](process&) { throw process_killed{}; }); });
   });
@@ -195,7 +221,7 @@ void agents::die(place& where) {
     }
     auto* to = shards_[static_cast<std::size_t>(&way - where.links.data())];
     way->send(link::agent_side, [to, instance = where.site.instance, incarnation = where.incarnation] {
-      if (to->up()) to->unreachable(instance, incarnation);
+      if (to->up()) to->unreachable(instance, incarnation, 0);
     });
   }
   const auto rest_ms = alone ? world_.hosts.between(1, 600) : world_.crashes.between(20, 4'000);
@@ -214,33 +240,47 @@ void agents::in_process(place& where, std::uint64_t incarnation, const std::func
 }
 
 void agents::heal() {
-  for (auto& one : places_)
+  for (auto& one : places_) {
+    if (one->carried) one->carried->heal();
     for (auto& way : one->links) way->heal();
+  }
+}
+
+link& agents::link_of(std::size_t place, std::uint32_t shard) {
+  auto& where = *places_[place];
+  return where.carried ? where.carried->link_of(shard) : *where.links[shard];
 }
 
 // ---- messages ----
 
-void agents::to_process(const std::string& instance, std::uint64_t incarnation, std::uint32_t shard, std::function<void(process&)> what) {
-  auto* where = at(instance);
+void agents::to_host(const address& to, std::uint32_t shard, std::function<void(post&)> what) {
+  auto* where = at(to.instance);
   if (where == nullptr) return;
-  where->links[shard]->send(link::shard_side,
-                            [this, where, incarnation, what = std::move(what)] { in_process(*where, incarnation, what); });
+  if (where->carried) return where->carried->to_host(to.carrier, shard, std::move(what));
+  where->links[shard]->send(link::shard_side, [this, where, incarnation = to.incarnation, what = std::move(what)] {
+    in_process(*where, incarnation, [&](process& self) { what(self.host()); });
+  });
 }
 
-void agents::perform(const std::string& instance, std::uint64_t incarnation, std::uint32_t shard, v1::PerformBatch what, stamp when) {
-  to_process(instance, incarnation, shard, [what = std::move(what), when](process& self) { self.perform(what, when); });
+void agents::perform(const address& to, std::uint32_t shard, v1::PerformBatch what, stamp when) {
+  to_host(to, shard, [what = std::move(what), when](post& self) { self.perform(what, when); });
 }
 
-void agents::acknowledge(const std::string& instance, std::uint64_t incarnation, std::uint32_t shard, v1::OutcomeAckBatch what) {
-  to_process(instance, incarnation, shard, [what = std::move(what)](process& self) { self.acknowledged(what); });
+void agents::acknowledge(const address& to, std::uint32_t shard, v1::OutcomeAckBatch what) {
+  to_host(to, shard, [what = std::move(what)](post& self) { self.acknowledged(what); });
 }
 
-void agents::acknowledge(const std::string& instance, std::uint64_t incarnation, std::uint32_t shard, v1::HeartbeatAckBatch what) {
-  to_process(instance, incarnation, shard, [what = std::move(what)](process& self) { self.acknowledged(what); });
+void agents::acknowledge(const address& to, std::uint32_t shard, v1::HeartbeatAckBatch what) {
+  to_host(to, shard, [what = std::move(what)](post& self) { self.acknowledged(what); });
 }
 
-void agents::acknowledge(const std::string& instance, std::uint64_t incarnation, std::uint32_t shard, v1::BeaconAck what, stamp when) {
-  to_process(instance, incarnation, shard, [what = std::move(what), when](process& self) { self.acknowledged(what, when); });
+void agents::acknowledge(const address& to, std::uint32_t shard, v1::BeaconAck what, stamp when) {
+  to_host(to, shard, [what = std::move(what), when](post& self) { self.acknowledged(what, when); });
+}
+
+void agents::judge_return(const fairlead::agents::attempt_key& which) {
+  for (auto& one : places_)
+    if (one->carried) one->carried->judge_return(which);
 }
 
 }  // namespace fairlead::simulation

@@ -54,11 +54,15 @@ class agents {
     /// Has a message come to `which`, which with() has given.
     virtual void to(shard& which, std::function<void(shard&)> what) { what(which); }
     /// At its gateway.
-    virtual void registers(const v1::RegisterAgent& what, std::function<void(welcome)> answer) = 0;
+    /// `carrier`: which of a worker's hosts says so; 0: the process of an agent.
+    virtual void registers(const v1::RegisterAgent& what, std::uint64_t carrier, std::function<void(welcome)> answer) = 0;
+    /// Whoever waits for the answer waits in vain if it gets lost. `is_wanted`: when it has come.
+    virtual void begins_session(const v1::WorkerSessionRequest& what, std::function<bool()> is_wanted,
+                                std::function<void(const v1::WorkerSessionReply&)> answer) = 0;
     /// At its Scheduler. A process of the instance (0: whichever has registered) cannot be reached any more.
-    virtual void unreachable(const std::string& instance, std::uint64_t incarnation) = 0;
-    virtual void beacon(const v1::Beacon& what) = 0;
-    virtual void outcomes(v1::OutcomeBatch what) = 0;
+    virtual void unreachable(const std::string& instance, std::uint64_t incarnation, std::uint64_t carrier) = 0;
+    virtual void beacon(const v1::Beacon& what, std::uint64_t carrier) = 0;
+    virtual void outcomes(v1::OutcomeBatch what, std::uint64_t carrier) = 0;
     virtual void heartbeats(v1::HeartbeatBatch what) = 0;
     /// A local agent has died, and so has the process it lives in.
     virtual void die() = 0;
@@ -74,11 +78,19 @@ class agents {
   void node_died(std::uint32_t shard);
   void core_died(std::uint32_t shard, std::uint64_t core);
 
-  /// A message from the Scheduler of `shard` to the process `incarnation` of `instance`.
-  void perform(const std::string& instance, std::uint64_t incarnation, std::uint32_t shard, v1::PerformBatch what, stamp when);
-  void acknowledge(const std::string& instance, std::uint64_t incarnation, std::uint32_t shard, v1::OutcomeAckBatch what);
-  void acknowledge(const std::string& instance, std::uint64_t incarnation, std::uint32_t shard, v1::HeartbeatAckBatch what);
-  void acknowledge(const std::string& instance, std::uint64_t incarnation, std::uint32_t shard, v1::BeaconAck what, stamp when);
+  /// Where a process is registered.
+  struct address {
+    std::string instance;
+    std::uint64_t incarnation = 0;
+    std::uint64_t carrier = 0;
+  };
+  /// A message from the Scheduler of `shard`.
+  void perform(const address& to, std::uint32_t shard, v1::PerformBatch what, stamp when);
+  void acknowledge(const address& to, std::uint32_t shard, v1::OutcomeAckBatch what);
+  void acknowledge(const address& to, std::uint32_t shard, v1::HeartbeatAckBatch what);
+  void acknowledge(const address& to, std::uint32_t shard, v1::BeaconAck what, stamp when);
+  /// It is durable that nobody has begun the attempt.
+  void judge_return(const fairlead::agents::attempt_key& which);
 
   /// Whether the process that bore the name as `incarnation` is dead for certain.
   bool dead(const std::string& instance, std::uint64_t incarnation) const;
@@ -94,14 +106,20 @@ class agents {
   // ---- faults ----
 
   std::size_t places() const { return places_.size(); }
-  link& link_of(std::size_t place, std::uint32_t shard) { return *places_[place]->links[shard]; }
+  link& link_of(std::size_t place, std::uint32_t shard);
   /// Null: it has none of its own.
   host_clock* clock_of(std::size_t place) { return places_[place]->own_clock.get(); }
   void heal();
 
  private:
+  class labour;
+  class post;
   class process;
+  class hand;
+  class worker;
   struct place {
+    place();
+    ~place();
     agent_site site;
     std::uint64_t incarnation = 0;
     std::unique_ptr<process> alive;
@@ -109,12 +127,13 @@ class agents {
     std::vector<std::unique_ptr<link>> links;  // by shard
     std::uint64_t homeless = 0;                // how often the process that it lived in has died
     bool draining = false;                     // it finishes what it holds, and then its process ends
+    std::unique_ptr<worker> carried;           // instead of all these, of a worker over HTTP
   };
   void start(place& where);
   void start_when_it_comes(place& where);
   void die(place& where);
   host_clock& clock_at(place& where) { return where.own_clock ? *where.own_clock : *first_clock_; }
-  void to_process(const std::string& instance, std::uint64_t incarnation, std::uint32_t shard, std::function<void(process&)> what);
+  void to_host(const address& to, std::uint32_t shard, std::function<void(post&)> what);
   void may_drain(place& where, std::uint64_t incarnation);
   place* at(const std::string& instance);
   /// Runs `what` in the process, if it is still that one, and catches its death.

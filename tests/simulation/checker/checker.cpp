@@ -301,6 +301,7 @@ void checker::outcome_arrived(std::uint64_t epoch, const v1::Outcome& what) {
   auto* one = restores_.on() || epoch < led_under_ ? nullptr : find(what.task_number(), what.step(), what.direction(), what.attempt());
   if (one == nullptr) return;
   one->arrived = true;
+  one->given_back = one->given_back || what.not_begun();
   one->succeeded = !what.has_fault();
   pace_.outcome_arrived({ids_.at(what.task_number()), what.step()}, what);
 }

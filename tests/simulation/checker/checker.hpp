@@ -58,7 +58,11 @@ class checker {
  public:
   checker(world& in, const host_clock& of_shard, const ledger& book);
 
-  void connect(const agents& staff, const services& behind, const store::store& reads, std::uint32_t shard) {
+  void connect(agents& staff, const services& behind, const store::store& reads, std::uint32_t shard) {
+    pace_.on_return = [this, &staff, shard](const pace_checker::unbegun_attempt& which) {
+      world_.count("attempts that are given back");
+      staff.judge_return({which.task_number, which.step, which.direction, which.attempt, shard, 0});
+    };
     agents_ = &staff;
     shard_ = shard;
     reads_ = &reads;
@@ -167,6 +171,7 @@ class checker {
     bool abandoned = false;  // its task was terminated meanwhile: no row follows the lease any more
     bool succeeded = false;
     bool accepted = false;
+    bool given_back = false;  // perhaps in vain
   };
   struct checkpoint {
     std::uint32_t attempt = 0;
@@ -259,7 +264,7 @@ class checker {
   void judge_alerts_of(const v1::TaskRecord& record, const store::snapshot& durable);
   void judge_alerts_of(const v1::ServiceRecord& before, const v1::ServiceRecord& now, const store::snapshot& durable) const;
   void judge_shard(const store::snapshot& durable);
-  void judge_refused(const std::string& instance, const v1::OutcomeAck& what) const;
+  void judge_refused(const std::string& instance, const v1::OutcomeAck& what);
   void judge_leases(const v1::TaskRecord* before, const v1::TaskRecord& record, const shape& plan) const;
   void note_end(const v1::TaskEnd& what, std::uint64_t epoch);
   void judge_completed(const v1::TaskRecord& record) const;

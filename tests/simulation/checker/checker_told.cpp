@@ -70,7 +70,10 @@ void checker::judge_shard(const store::snapshot& durable) {
 // ---- outcomes and leases ----
 
 /// Its agent forgets it now: nobody may wait for it.
-void checker::judge_refused(const std::string& instance, const v1::OutcomeAck& what) const {
+void checker::judge_refused(const std::string& instance, const v1::OutcomeAck& what) {
+  // Of an attempt that is given back nothing may be known.
+  if (const auto* const one = find(what.task_number(), what.step(), what.direction(), what.attempt()); one != nullptr && one->given_back)
+    return;
   const auto view = reads_->read();
   const auto stored = store::load_task(*view, what.task_number());
   if (!stored.ok() || !*stored || static_cast<int>(what.step()) >= (*stored)->steps_size()) return;

@@ -32,6 +32,7 @@ std::int64_t cool_off_of(const v1::StepDefinition& step, const shape& plan) {
 /// An attempt that no agent has begun.
 bool is_unbegun(const v1::HistoryEvent& event) {
   return event.kind() == v1::EVENT_KIND_STEP_RETRIED && (event.detail().find("has not begun the step") != std::string::npos ||
+                                                         event.detail().find("gave the step back") != std::string::npos ||
                                                          event.detail().find("before the step was handed over") != std::string::npos);
 }
 
@@ -54,7 +55,8 @@ std::uint64_t pace_checker::orders_of(const std::string& task) const {
 
 void pace_checker::outcome_arrived(const step_name& step, const v1::Outcome& what) {
   auto& past = of(step, what.direction());
-  if (past.attempt != what.attempt()) return;
+  // What is given back was no attempt, and nothing waits for it.
+  if (past.attempt != what.attempt() || what.not_begun()) return;
   // It is said again until it is heard; what counts is when it was heard first by a Scheduler that has taken it, so not before this.
   past.ended = what.attempt();
   past.fault = what.has_fault() ? what.fault().kind() : v1::FAULT_KIND_UNSPECIFIED;
@@ -178,6 +180,8 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
       auto& past = of({now.id(), index}, event.direction());
       ++past.excused;
       ++past.unbegun;
+      if (on_return && event.detail().find("gave the step back") != std::string::npos)
+        on_return({now.number(), index, event.direction(), event.attempt()});
     }
     if (event.kind() == v1::EVENT_KIND_STEP_GIVEN_UP)
       judge_given_up(now, event, newest.count(index) != 0 ? newest.at(index) : nullptr, plan);

@@ -27,6 +27,15 @@ class pace_checker {
  public:
   pace_checker(world& in, const host_clock& of_shard) : world_(in), clock_(of_shard) {}
 
+  /// It is durable that nobody has begun an attempt.
+  struct unbegun_attempt {
+    std::uint64_t task_number = 0;
+    std::uint32_t step = 0;
+    v1::Direction direction = v1::DIRECTION_PERFORM;
+    std::uint32_t attempt = 0;
+  };
+  std::function<void(const unbegun_attempt&)> on_return;
+
   /// The Scheduler hears an operator's order.
   void hears(const v1::OperateRequest& what);
   void outcome_arrived(const step_name& of, const v1::Outcome& what);

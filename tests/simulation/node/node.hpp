@@ -118,6 +118,9 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   const clock& time() const;
   std::int64_t ahead_us() const;
 
+  /// Its Scheduler has no reason to take the worker for dead.
+  bool hears_worker(const std::string& instance);
+
   /// As a gateway passes it on: nothing comes of it while the process is down.
   void claim(const v1::RepliesRequest& what, std::function<void(const v1::RepliesReply&)> on_reply);
   /// Before it starts.
@@ -151,11 +154,13 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   std::uint32_t number() const override { return shard_; }
   std::uint64_t core() const override { return serves() ? core_ : 0; }
   agents::shard* with(std::uint64_t core) override { return serves() && core == core_ ? this : nullptr; }
-  void registers(const v1::RegisterAgent& what, std::function<void(welcome)> answer) override;
-  void beacon(const v1::Beacon& what) override;
-  void outcomes(v1::OutcomeBatch what) override;
+  void registers(const v1::RegisterAgent& what, std::uint64_t carrier, std::function<void(welcome)> answer) override;
+  void begins_session(const v1::WorkerSessionRequest&, std::function<bool()>, std::function<void(const v1::WorkerSessionReply&)>) override {
+  }
+  void beacon(const v1::Beacon& what, std::uint64_t carrier) override;
+  void outcomes(v1::OutcomeBatch what, std::uint64_t carrier) override;
   void heartbeats(v1::HeartbeatBatch what) override;
-  void unreachable(const std::string& instance, std::uint64_t incarnation) override;
+  void unreachable(const std::string& instance, std::uint64_t incarnation, std::uint64_t carrier) override;
   void die() override;
 
  private:
@@ -188,7 +193,9 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   /// An instance as the Scheduler's actor knows it (actors/registry/seats.hpp).
   struct seat {
     std::uint64_t incarnation = 0;
-    bool down = false;  // its handle is: what is sent there arrives nowhere
+    std::uint64_t carrier = 0;
+    bool silent = false;  // of a worker over HTTP
+    bool down = false;    // its handle is: what is sent there arrives nowhere
     bool away = false;
     core::agent_clock clock;
   };
@@ -306,6 +313,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   struct stray {
     v1::PerformBatch what;
     stamp when;  // it left
+    std::uint64_t carrier = 0;
   };
   std::map<std::string, stray> strays_;  // what a core has handed over that is no more, still on its way, by instance
   bool writing_ = false;

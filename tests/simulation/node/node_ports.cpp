@@ -26,9 +26,9 @@ void node::perform(const std::string& instance, v1::PerformBatch what) {
   const auto dies = world_.strikes(failpoint_id::effect_perform);
   // As from another node: it comes when the next Scheduler is there.
   if (dies && world_.hosts.chance(500) && !agents_.local(instance, shard_))
-    strays_[instance] = {std::move(what), when};
+    strays_[instance] = {std::move(what), when, seats_.at(instance).carrier};
   else if (known != nullptr)
-    agents_.perform(instance, incarnation, shard_, std::move(what), when);
+    agents_.perform({instance, incarnation, known->carrier}, shard_, std::move(what), when);
   if (dies) throw process_killed{};
 }
 
@@ -41,7 +41,7 @@ void node::acknowledge(const std::string& instance, v1::OutcomeAckBatch what) {
     return text;
   });
   for (const auto& one : what.items()) checker_.acknowledged(instance, shell_->epoch(), one);
-  if (const auto* known = seat_of(instance)) agents_.acknowledge(instance, known->incarnation, shard_, std::move(what));
+  if (const auto* known = seat_of(instance)) agents_.acknowledge({instance, known->incarnation, known->carrier}, shard_, std::move(what));
   pass(failpoint_id::effect_acknowledge);
 }
 
@@ -55,7 +55,7 @@ void node::acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) 
     return text;
   });
   for (const auto& one : what.items()) checker_.renewed(one);
-  if (const auto* known = seat_of(instance)) agents_.acknowledge(instance, known->incarnation, shard_, std::move(what));
+  if (const auto* known = seat_of(instance)) agents_.acknowledge({instance, known->incarnation, known->carrier}, shard_, std::move(what));
   pass(failpoint_id::effect_renew);
 }
 

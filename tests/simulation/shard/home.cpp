@@ -260,35 +260,7 @@ void home::judge_end() {
   }
 }
 
-// ---- agents and clients ----
-
-agents::shard* home::with(std::uint64_t core) {
-  for (const auto& one : nodes_)
-    if (auto* const there = one->with(core)) return there;
-  return nullptr;
-}
-
-void home::to(agents::shard& which, std::function<void(agents::shard&)> what) {
-  if (!replicated()) return what(which);
-  for (const auto& one : nodes_)
-    if (one.get() == &which)
-      return one->when_awake([&which, core = which.core(), what = std::move(what)] {
-        if (which.core() == core) what(which);
-      });
-}
-
-void home::registers(const v1::RegisterAgent& what, std::function<void(welcome)> answer) {
-  auto* const there = replicated() ? connected_ : &alone();
-  if (there == nullptr) return;
-  if (!replicated()) return there->registers(what, std::move(answer));
-  there->when_awake([there, what, answer = std::move(answer)] { there->registers(what, answer); });
-}
-
-void home::unreachable(const std::string& instance, std::uint64_t incarnation) {
-  if (!replicated()) return alone().unreachable(instance, incarnation);
-  for (const auto& one : nodes_)
-    if (one->serves()) one->when_awake([&to = *one, instance, incarnation] { to.unreachable(instance, incarnation); });
-}
+// ---- clients ----
 
 void home::claim(const v1::RepliesRequest& what, std::function<void(const v1::RepliesReply&)> on_reply) {
   auto* const there = asked();

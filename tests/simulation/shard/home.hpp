@@ -90,11 +90,13 @@ class home final : public agents::shard {
   std::uint64_t core() const override { return serves() ? leader()->core() : 0; }
   agents::shard* with(std::uint64_t core) override;
   void to(agents::shard& which, std::function<void(agents::shard&)> what) override;
-  void registers(const v1::RegisterAgent& what, std::function<void(welcome)> answer) override;
-  void beacon(const v1::Beacon&) override {}
-  void outcomes(v1::OutcomeBatch) override {}
+  void registers(const v1::RegisterAgent& what, std::uint64_t carrier, std::function<void(welcome)> answer) override;
+  void begins_session(const v1::WorkerSessionRequest& what, std::function<bool()> is_wanted,
+                      std::function<void(const v1::WorkerSessionReply&)> answer) override;
+  void beacon(const v1::Beacon&, std::uint64_t) override {}
+  void outcomes(v1::OutcomeBatch, std::uint64_t) override {}
   void heartbeats(v1::HeartbeatBatch) override {}
-  void unreachable(const std::string& instance, std::uint64_t incarnation) override;
+  void unreachable(const std::string& instance, std::uint64_t incarnation, std::uint64_t carrier) override;
   void die() override { alone().die(); }
 
   // ---- for its nodes ----

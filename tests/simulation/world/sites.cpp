@@ -84,12 +84,14 @@ fairlead::agents::agent_settings agent_site::settings() const {
   }
   out.breaker = profile->breaker;
   out.limits = profile->limits;
-  out.retry = profile->retry;
+  // A worker makes its tries itself.
+  if (!is_worker) out.retry = profile->retry;
   return out;
 }
 
-std::vector<agent_site> make_sites(world& in, bool some_are_local) {
+std::vector<agent_site> make_sites(world& in, bool some_are_local, bool some_are_workers) {
   std::vector<agent_site> out;
+  const auto has_workers = in.doors.chance(333) && some_are_workers && in.settings.has(concern::workers);
   auto& luck = in.shapes;
   const auto agents = luck.between(1, 3);
   for (std::int64_t a = 0; a < agents; ++a) {
@@ -109,6 +111,7 @@ std::vector<agent_site> make_sites(world& in, bool some_are_local) {
       const auto labelled = in.profiles.chance(600);
       const auto zone = in.profiles.below(2);
       if (labelled && in.settings.has(concern::labels)) site.zone = zone == 0 ? "north" : "south";
+      site.is_worker = in.doors.chance(700) && has_workers && !site.local;
       out.push_back(std::move(site));
     }
   }

@@ -33,6 +33,7 @@ struct agent_site {
   std::string agent;
   std::string instance;
   bool local = false;
+  bool is_worker = false;  // over HTTP: see agents/worker.hpp
   bool lookups = false;
   bool beats_itself = false;  // only what its handlers report keeps a heartbeat alive
   std::uint32_t capacity = 4;
@@ -43,7 +44,7 @@ struct agent_site {
 };
 
 /// Agents with one or two instances each, local and remote.
-/// `some_are_local`: in the process of the first node.
-std::vector<agent_site> make_sites(world& in, bool some_are_local);
+/// `some_are_local`: in the process of the first node. `some_are_workers`: some of the others, in one run of three.
+std::vector<agent_site> make_sites(world& in, bool some_are_local, bool some_are_workers);
 
 }  // namespace fairlead::simulation

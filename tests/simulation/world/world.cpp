@@ -61,6 +61,7 @@ const char* concern_name(concern which) {
     case concern::wrong_clocks: return "wrong_clocks";
     case concern::restores: return "restores";
     case concern::replicas: return "replicas";
+    case concern::workers: return "workers";
     case concern::count: break;
   }
   return "?";

@@ -75,7 +75,8 @@ class world {
         starts(what.seed, 39),
         deletions(what.seed, 40),
         power(what.seed, 41),
-        replicas(what.seed, 42) {}
+        replicas(what.seed, 42),
+        doors(what.seed, 43) {}
 
   // ---- time ----
 
@@ -178,6 +179,7 @@ class world {
   random_stream deletions;     // of tasks
   random_stream power;         // of disks, in the middle of a write
   random_stream replicas;      // of shards that several nodes hold
+  random_stream doors;         // workers over HTTP: who they are, and what becomes of their requests and of the nodes that carry them
 
  private:
   struct entry {

@@ -121,6 +121,22 @@ TEST_F(worker_reports_test, sends_every_heartbeat_at_once_and_an_overtaken_one_w
   for (const auto& one : beats) EXPECT_NE(one.note(), "one");
 }
 
+TEST_F(worker_reports_test, numbers_heartbeats_above_those_of_the_host_before) {
+  own_host = std::make_unique<agent_host>(agent_host::identity{"mailer", "mail-1", 7, {"worker", {}, nullptr}, 100}, *worker, time, *this);
+  auto one = attempt(1);
+  one.set_heartbeat_ms(6'000);
+  one.set_heartbeat_by_unix_ms(time.now_ms + 6'000);
+  hand_over({one});
+  take(0);
+  const auto answered = beat({{ticket(1), 1, {}}});
+  ASSERT_EQ(beats.size(), 1u);
+  EXPECT_EQ(beats[0].sequence(), 101u);
+  renew(1, 3);
+  EXPECT_FALSE(answered->has_value()) << "that was about a heartbeat of another host";
+  renew(1, 101);
+  EXPECT_TRUE(answered->has_value());
+}
+
 TEST_F(worker_reports_test, says_that_an_attempt_is_not_held_any_more) {
   auto what = attempt(1, 100'000);
   what.set_heartbeat_ms(10'000);

@@ -133,6 +133,24 @@ TEST_F(worker_session_test, never_gives_back_what_an_answer_has_carried) {
   EXPECT_TRUE(sent.empty());
 }
 
+TEST_F(worker_session_test, has_nothing_to_do_while_a_silent_worker_holds_attempts) {
+  hand_over({attempt(1)});
+  EXPECT_EQ(tasks(take(0)), (numbers{1}));
+  pass(20'000);
+  EXPECT_TRUE(worker->wants().silent);
+  EXPECT_FALSE(worker->next_wake()) << "a moment that has passed would wake it again and again";
+}
+
+TEST_F(worker_session_test, offers_nothing_for_heartbeats) {
+  hand_over({attempt(1)});
+  EXPECT_EQ(tasks(take(0)), (numbers{1}));
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    pass(150);
+    beat({{ticket(1), i, {}}});
+  }
+  EXPECT_EQ(worker->capacity(), 1u) << "the attempt that it holds";
+}
+
 TEST_F(worker_session_test, ends_attempts_with_their_lease) {
   hand_over({attempt(1, 5'000)});
   EXPECT_EQ(tasks(take(0)), (numbers{1}));
