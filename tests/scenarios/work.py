@@ -397,11 +397,14 @@ def second_process(here):
     held, = one.until(1)
     _, said = other.ask(409, "POST", "/v1/workers", other.registration, code="conflict")
     expect("twice" in said["detail"], f"{said}")
-    other.register(409, "conflict", take_over=True)
+    other.register(409, "conflict", take_over=True, key="other")
+    other.register(400, "invalid_argument", "Idempotency-Key", take_over=True)
     expect(other.ask(400, "POST", "/v1/workers", {**other.registration, "session": one.session, "take_over": True}, pointer="/take_over"), "both")
     expect(here.audit("object=twice&code=conflict") and here.audit("object=twice&verb=take_over"), "the audit has the refusals")
     vouched = here.worker("mail", "twice", token="ann")
-    later = vouched.register(take_over=True)["incarnation"]
+    later = vouched.register(take_over=True, key="later")["incarnation"]
+    began = vouched.session
+    expect(vouched.register(take_over=True, key="later")["incarnation"] == later and vouched.session == began, "a copy is the same registration")
     expect(later > one.incarnation, f"{later} does not follow {one.incarnation}")
     # What the first process held is another attempt now.
     status, _, said = one.reports_.ask("POST", one.path("outcomes"), {"items": [{"ticket": held["ticket"], "output": "late"}]}, one.headers_)

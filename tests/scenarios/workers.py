@@ -29,9 +29,10 @@ class worker:
     def ask(self, wanted, method, path, body=None, to=None, **more):
         return (to or self.reports_).expect(wanted, method, path, body, headers=self.headers_, **more)
 
-    def register(self, wanted=201, code=None, pointer=None, **more):
+    def register(self, wanted=201, code=None, pointer=None, key=None, **more):
         """With what is given besides; what the node says."""
-        found, said = self.ask(wanted, "POST", "/v1/workers", {**self.registration, **more}, code=code, pointer=pointer)
+        headers = {**self.headers_, **({"Idempotency-Key": key} if key else {})}
+        found, said = self.reports_.expect(wanted, "POST", "/v1/workers", {**self.registration, **more}, headers=headers, code=code, pointer=pointer)
         if wanted == 201:
             expect(found["Location"] == f"/v1/workers/{said['worker']}", f"{found}")
             self.id, self.session, self.incarnation = said["worker"], said["session"], said["incarnation"]

@@ -233,6 +233,7 @@ std::optional<error> check_request(const v1::WorkerSessionRequest& what) {
     return invalid("The name of the worker instance is not valid.", "Use 1 to 256 of the characters A-Z a-z 0-9 . _ : @ / -");
   if (what.session().size() > max_session_bytes)
     return invalid("The session has more than 1 KiB.", "Give the session as the registration returned it.");
+  if (what.key().size() > max_action_key_bytes) return invalid("The key of the registration is too long.", "Use a shorter one.");
   if (what.who().empty()) return invalid("The request does not say who asks.", "Send it over the API, which knows who asks.");
   return check_operator(what.who(), {});
 }

@@ -46,6 +46,8 @@ bool is_of(const v1::WorkKey& key, const v1::Lineage& lineage) {
   return key.lineage().made_unix_ms() == lineage.made_unix_ms() && key.lineage().bits() == lineage.bits();
 }
 
+std::string begun_by(const v1::WorkerSessionRequest& what) { return what.key().empty() ? std::string{} : what.who() + " " + what.key(); }
+
 v1::WorkerSessionReply refused(const error& why) {
   v1::WorkerSessionReply out;
   *out.mutable_error() = why.to_proto();
@@ -108,6 +110,14 @@ std::optional<error> worker_book::why_not(const v1::WorkerSessionRequest& what, 
 }
 
 v1::WorkerSessionReply worker_book::begin(const v1::WorkerSessionRequest& what, const standing& now, store::batch& out) {
+  // A copy of the request that began the session must not take over what the first has begun.
+  const auto known = rows_.find(what.instance());
+  const auto by = begun_by(what);
+  if (known != rows_.end() && !by.empty() && known->second.record.begun_by() == by && known->second.record.agent() == what.name() &&
+      !known->second.record.left()) {
+    heard(what.instance(), out);
+    return session_of(what.instance(), known->second.record, out);
+  }
   if (const auto why = why_not(what, now)) return refused(*why);
   auto& of = rows_[what.instance()];
   const auto at = time_.now();
@@ -117,6 +127,7 @@ v1::WorkerSessionReply worker_book::begin(const v1::WorkerSessionRequest& what, 
     of.record.set_incarnation(std::max(last + 1, static_cast<std::uint64_t>(std::max<std::int64_t>(to_unix_ms(at), 0))));
   of.record.set_given_at_unix_ms(to_unix_ms(at));
   of.record.set_left(false);
+  of.record.set_begun_by(by);
   of.heard = at;
   store::put_worker(out, what.instance(), of.record);
   return session_of(what.instance(), of.record, out);

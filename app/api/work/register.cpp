@@ -21,6 +21,7 @@ struct registration {
   v1::RegisterAgent as;
   std::optional<session_text> former;
   std::vector<std::string> have;
+  bool may_be_copy = false;
 };
 
 bool may_pass(v1::ErrorCode code) {
@@ -32,7 +33,7 @@ void carry(const exchange_ptr& x, registration what, std::uint64_t incarnation, 
   first.as = std::move(what.as);
   first.as.set_incarnation(incarnation);
   first.as.set_session(session);
-  first.moved = what.former.has_value();
+  first.moved = what.former || what.may_be_copy;
   first.moves = what.former ? what.former->moves + 1 : 0;
   first.have = std::move(what.have);
   first.owner = owner_of(*x);
@@ -72,10 +73,17 @@ void register_worker(exchange_ptr x) {
          {},
          {},
          false});
+  const auto key = x->action_key();
+  if (x->is_over()) return;
+  if (asked.take_over && key.empty())
+    return x->refuse_at("Idempotency-Key",
+                        invalid("A registration with take_over needs the header Idempotency-Key: a copy of it must not take over "
+                                "the process that the first has begun.",
+                                "Send a key of your own that is new for each process."));
   if (!takes_workers(*x) || !x->note_in_audit()) return;
   x->note_object(as->instance());
   if (asked.take_over) x->note_action("take_over", {});
-  registration what{std::move(*as), asked.session ? read_session_text(*asked.session) : std::nullopt, std::move(asked.have)};
+  registration what{std::move(*as), asked.session ? read_session_text(*asked.session) : std::nullopt, std::move(asked.have), false};
   std::optional<session_name> named;
   if (!names_instance(x, what, named)) return;
 
@@ -86,6 +94,9 @@ void register_worker(exchange_ptr x) {
   request.set_take_over(asked.take_over);
   request.set_vouched(asked.take_over && x->by().has(right::vouch));
   request.set_who(x->who());
+  request.set_key(key);
+  // It may be a copy of an earlier one, whose worker holds attempts already.
+  what.may_be_copy = !key.empty();
   const auto wait = what.former ? patience_of_moves - answer_limit : duration{};
   x->ask_any<v1::WorkerSessionRequest>(std::move(request), wait,
                                        [x, what = std::move(what), named = std::move(named)](const result<v1::WorkerSessionReply>& answer) {

@@ -10,8 +10,10 @@ import { hostname } from "node:os";
 const { FAIRLEAD_API = "http://127.0.0.1:7190", FAIRLEAD_TOKEN, OUTBOX, SERVICE_URL } = process.env;
 const nodes = FAIRLEAD_API.split(",");
 const capacity = 4;
-const me = { agent: "mail", instance: "", calls: ["send"], lookups: ["send"], capacity };
+const started = `${process.pid}-${Date.now()}`;
+const me = { agent: "mail", instance: `mail-${hostname()}-${started}`, calls: ["send"], lookups: ["send"], capacity }; // rule 8
 const held = new Map(); // by ticket, until the outcome is accepted
+const had = new Set(); // tickets of the latest attempts
 const clock = () => performance.now();
 const within = (end) => AbortSignal.timeout(Math.max(0, Math.ceil(end - clock()))); // it takes whole milliseconds
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -20,14 +22,13 @@ let session = null, worker = "", after = 0, ending = false;
 class Gone extends Error {}
 
 // Sends the same request until there is an answer; gives it, and the moment before it was sent (rule 1).
-async function api(path, body, method = "POST") {
+async function api(path, body, method = "POST", more = {}) {
   for (;;) {
     const stamp = clock();
     let pause = 1000;
     try {
-      const headers = { ...(body && { "Content-Type": "application/json" }), ...(FAIRLEAD_TOKEN && { Authorization: `Bearer ${FAIRLEAD_TOKEN}` }) };
-      const sent = body && JSON.stringify(typeof body === "function" ? body() : body);
-      const answer = await fetch(nodes[0] + path, { method, headers, body: sent, signal: AbortSignal.timeout(20_000) });
+      const headers = { ...(body && { "Content-Type": "application/json" }), ...(FAIRLEAD_TOKEN && { Authorization: `Bearer ${FAIRLEAD_TOKEN}` }), ...more };
+      const answer = await fetch(nodes[0] + path, { method, headers, body: body && JSON.stringify(body), signal: AbortSignal.timeout(20_000) });
       const text = await answer.text();
       if (answer.ok) return [JSON.parse(text || "null"), stamp];
       if (answer.status === 410) throw new Gone();
@@ -44,12 +45,10 @@ async function api(path, body, method = "POST") {
   }
 }
 
+// The first one may be sent again: its key makes it the same registration.
 async function register() {
-  const [made] = await api("/v1/workers", () => {
-    // Rule 8: one process for each instance name. A first registration that is repeated has another name, as its answer may be lost.
-    if (!session) me.instance = `mail-${hostname()}-${process.pid}-${Date.now()}`;
-    return { ...me, session, have: [...held.keys()] }; // rule 7
-  });
+  const key = session ? {} : { "Idempotency-Key": started };
+  const [made] = await api("/v1/workers", { ...me, session, have: [...held.keys()] }, "POST", key); // rule 7
   [session, worker, after] = [made.session, "/v1/workers/" + made.worker, 0];
 }
 
@@ -101,8 +100,10 @@ async function roundTrip() {
   after = answer.answer; // rule 3
   for (const one of answer.attempts) {
     one.end = (one.beat = stamp) + answer.waited_ms + one.lease_ms; // rule 1
-    if (held.has(one.ticket) || clock() > one.end) continue; // rules 8 and 2
+    if (had.has(one.ticket) || clock() > one.end) continue; // rules 8 and 2
     held.set(one.ticket, one);
+    had.add(one.ticket);
+    if (had.size > 10_000) had.delete(had.values().next().value);
     work(one);
   }
   if (answer.draining) nodes.push(nodes.shift()), await sleep(200); // another node answers 410, and gets the session

@@ -19,10 +19,13 @@ NODES = os.environ.get("FAIRLEAD_API", "http://127.0.0.1:7190").split(",")
 TOKEN, OUTBOX, SERVICE = (os.environ.get(name, "") for name in ("FAIRLEAD_TOKEN", "OUTBOX", "SERVICE_URL"))
 KNOWN = {"Authorization": f"Bearer {TOKEN}"} if TOKEN else {}
 CAPACITY = 4
-ME = {"agent": "mail", "calls": ["send"], "lookups": ["send"], "capacity": CAPACITY}
+STARTED = f"{os.getpid()}-{time.time_ns()}"
+ME = {"agent": "mail", "instance": f"mail-{os.uname().nodename}-{STARTED}", "calls": ["send"], "lookups": ["send"],
+      "capacity": CAPACITY}  # rule 8: one process for each instance name
 NO_ANSWER = (OSError, http.client.HTTPException, ValueError)
 clock = time.monotonic
 held = {}  # by ticket, until the outcome is accepted
+had = {}  # tickets of the latest attempts
 session, worker, after, ending = None, "", 0, False
 
 
@@ -39,13 +42,12 @@ def ask(url, method, body=None, seconds=20.0, **headers):
         return json.loads(text or b"null")
 
 
-def api(path, body=None, method="POST"):
+def api(path, body=None, method="POST", **headers):
     """Sends the same request until there is an answer; gives it, and the moment before it was sent (rule 1)."""
     while True:
         stamp, pause = clock(), 1.0
         try:
-            sent = body() if callable(body) else body
-            return ask(NODES[0] + path, method, json.dumps(sent).encode() if sent else None, **KNOWN), stamp
+            return ask(NODES[0] + path, method, json.dumps(body).encode() if body else None, **KNOWN, **headers), stamp
         except urllib.error.HTTPError as refused:
             if refused.code == 410:
                 raise gone from None
@@ -57,16 +59,11 @@ def api(path, body=None, method="POST"):
         time.sleep(pause)
 
 
-def me():
-    """Rule 8: one process for each instance name. A first registration that is repeated has another name, as its answer may be lost."""
-    if session is None:
-        ME["instance"] = f"mail-{os.uname().nodename}-{os.getpid()}-{time.time_ns()}"
-    return {**ME, "session": session, "have": list(held)}  # rule 7
-
-
 def register():
+    """The first one may be sent again: its key makes it the same registration."""
     global session, worker, after
-    made, _ = api("/v1/workers", me)
+    key = {} if session else {"Idempotency-Key": STARTED}
+    made, _ = api("/v1/workers", {**ME, "session": session, "have": list(held)}, **key)  # rule 7
     session, worker, after = made["session"], "/v1/workers/" + made["worker"], 0
 
 
@@ -127,8 +124,10 @@ def round_trip():
     after = answer["answer"]  # rule 3
     for one in answer["attempts"]:
         one.update(end=stamp + (answer["waited_ms"] + one["lease_ms"]) / 1000, beat=stamp)  # rule 1
-        if one["ticket"] not in held and clock() < one["end"]:  # rules 8 and 2
-            held[one["ticket"]] = one
+        if one["ticket"] not in had and clock() < one["end"]:  # rules 8 and 2
+            held[one["ticket"]], had[one["ticket"]] = one, None
+            if len(had) > 10_000:
+                del had[next(iter(had))]
             threading.Thread(target=work, args=(one,), daemon=True).start()
     if answer["draining"]:
         NODES.append(NODES.pop(0))  # another node answers 410, and gets the session

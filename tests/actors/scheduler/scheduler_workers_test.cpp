@@ -26,6 +26,10 @@ class scheduler_workers_test : public scheduler_fixture {
     out.set_vouched(vouched);
     return out;
   }
+  static v1::WorkerSessionRequest keyed(v1::WorkerSessionRequest what, const std::string& key) {
+    what.set_key(key);
+    return what;
+  }
   static v1::WorkerSessionRequest going_on(const std::string& instance, const std::string& session) {
     auto out = beginning(instance);
     out.set_session(session);
@@ -130,6 +134,23 @@ TEST_F(scheduler_workers_test, are_taken_over_once_they_are_away_or_somebody_vou
   node->shell.agent_away("w/1", vouched.incarnation(), "it has ended");
   EXPECT_EQ(code_of(beginning("w/1")), v1::ERROR_CODE_CONFLICT) << "it is away, and may be at work for other shards";
   EXPECT_GT(ask(taking_over("w/1")).incarnation(), vouched.incarnation());
+}
+
+TEST_F(scheduler_workers_test, get_the_same_session_for_a_copy_of_the_request_that_began_it) {
+  const auto first = ask(keyed(beginning("w1"), "k1"));
+  EXPECT_EQ(registered(worker("w1", first)).error().code(), v1::ERROR_CODE_OK);
+  const auto copy = ask(keyed(beginning("w1"), "k1"));
+  EXPECT_EQ(copy.error().code(), v1::ERROR_CODE_OK);
+  EXPECT_EQ(copy.session(), first.session());
+  EXPECT_EQ(code_of(keyed(beginning("w1"), "k2")), v1::ERROR_CODE_CONFLICT);
+  EXPECT_EQ(code_of(beginning("w1")), v1::ERROR_CODE_CONFLICT);
+  auto of_another = keyed(beginning("w1"), "k1");
+  of_another.set_who("ben");
+  EXPECT_EQ(code_of(of_another), v1::ERROR_CODE_CONFLICT);
+  // A copy that comes late takes nothing over.
+  const auto later = ask(keyed(taking_over("w1", true), "k3"));
+  EXPECT_GT(later.incarnation(), first.incarnation());
+  EXPECT_EQ(ask(keyed(taking_over("w1", true), "k3")).incarnation(), later.incarnation());
 }
 
 TEST_F(scheduler_workers_test, give_their_name_back_when_they_leave) {
