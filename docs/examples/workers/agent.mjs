@@ -111,7 +111,9 @@ async function roundTrip() {
 
 const unlessGone = (what, otherwise) => what.catch((why) => (why instanceof Gone ? otherwise() : Promise.reject(why)));
 
+const alive = setInterval(() => {}, 1000); // a request that waits does not keep the process alive at each moment
 process.on("SIGTERM", () => (ending = true));
 await register();
 while (!ending || held.size) await unlessGone(roundTrip(), register);
 await unlessGone(api(worker, undefined, "DELETE"), () => {});
+clearInterval(alive);
