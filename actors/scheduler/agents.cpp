@@ -117,7 +117,7 @@ v1::AgentWelcome scheduler::add_agent(const v1::RegisterAgent& what, bool reconn
   // unchanged, while the shard holds more than that and others wait for it.
   const auto about_its_part = before && (before->capacity != what.capacity() || before->held > what.capacity());
   const auto nothing_lost = arrival == registry::arrival::same && !reconnected && !before->away && about_its_part;
-  if (!nothing_lost) arrived(what.instance(), what.incarnation(), never_left);
+  if (!nothing_lost) arrived(what.instance(), what.incarnation(), never_left, reconnected);
   serve_waiting();
   if (const auto now = slots_.find(what.instance())) welcome.set_held(now->held);
   return welcome;
@@ -142,8 +142,8 @@ scheduler::unsent_steps scheduler::keep_back(const std::string& instance) {
 }
 
 /// Tells every task with an attempt at the instance. Records may name this process or an earlier one, also if this Scheduler does not know
-/// the instance.
-void scheduler::arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left) {
+/// the instance. `reconnected`: by another host of the instance than before.
+void scheduler::arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left, bool reconnected) {
   std::vector<std::uint64_t> holders;
   for (const auto& [number, task] : live_) {
     const auto& steps = task->record.steps();
@@ -155,7 +155,7 @@ void scheduler::arrived(const std::string& instance, std::uint64_t incarnation, 
     const auto unsent = never_left.find(number);
     core::agent_returned returned{instance, incarnation, unsent != never_left.end() ? unsent->second : std::vector<std::uint32_t>{}};
     if (auto* task = load(number)) {
-      note_handed(*task);
+      if (reconnected) note_handed(*task);
       apply(*task, returned);
     }
     if (fatal_) return;

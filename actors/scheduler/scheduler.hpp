@@ -218,7 +218,7 @@ class scheduler final : private launch_tasks {
   bool makes_sense(std::uint32_t shard, const std::string& instance, std::uint64_t incarnation);
   using unsent_steps = std::map<std::uint64_t, std::vector<std::uint32_t>>;  // by task number
   unsent_steps keep_back(const std::string& instance);
-  void arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left);
+  void arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left, bool reconnected);
   void count_limits_anew(const std::string& agent);
   void refused(const v1::OutcomeBatch& what);
   void ticket(const std::string& instance, v1::Perform& what);
