@@ -31,8 +31,7 @@ class agent_shell final : public agent_outbox {
         setup_(std::move(setup)),
         host_(setup_.who, *setup_.backend, *setup_.time, *this),
         links_(
-            setup_.backend->capacity(), [this](std::uint32_t shard) { return host_.held(shard); }, setup_.first_revision),
-        announced_(setup_.backend->capacity()) {}
+            setup_.backend->capacity(), [this](std::uint32_t shard) { return host_.held(shard); }, setup_.first_revision) {}
 
   // The backend's threads call into this object, so they end first.
   ~agent_shell() override { host_.shut_down(); }
@@ -199,7 +198,7 @@ class agent_shell final : public agent_outbox {
     what.set_node(setup_.node);
     what.set_beacon_ms(to_unix_ms(now()));
     what.set_session(setup_.session);
-    what.set_silent(silent_);
+    what.set_silent(how.silent);
     self_
         ->request(caf::actor_cast<gateway_actor>(places_[how.shard].via), registration_limit, std::move(what),
                   caf::actor_cast<caf::strong_actor_ptr>(self_))
@@ -298,14 +297,8 @@ class agent_shell final : public agent_outbox {
       if (!std::exchange(ends_, true)) self_->send(self_, flush_atom_v);
       return false;
     }
-    const auto capacity = carried.capacity();
-    if (capacity != announced_ || wish.silent != silent_) {
-      announced_ = capacity;
-      silent_ = wish.silent;
-      links_.redefined(capacity);
-    }
-    links_.drain(wish.drains);
-    if (wish.leaves && !std::exchange(leaves_, true)) links_.leave(true);
+    links_.keep(wish, carried.capacity());
+    leaves_ = leaves_ || wish.leaves;
     keep_in_touch();
     return true;
   }
@@ -332,8 +325,6 @@ class agent_shell final : public agent_outbox {
   bool flush_armed_ = false;
   bool leaves_ = false;
   bool ends_ = false;  // with the next flush
-  std::uint32_t announced_ = 0;  // capacity of a carried backend, as the shards know it
-  bool silent_ = false;          // likewise
   reminders reminders_;
   reminders beacons_;
 };

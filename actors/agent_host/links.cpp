@@ -90,8 +90,15 @@ void agent_links::leave(bool on) {
 }
 
 void agent_links::redefined(std::uint32_t capacity) {
+  capacity_ = capacity;
   shares_.resize(capacity);
   tell_all();
+}
+
+void agent_links::keep(const agents::carried_backend::wish& what, std::uint32_t capacity) {
+  if (std::exchange(silent_, what.silent) != what.silent || capacity != capacity_) redefined(capacity);
+  drain(what.drains);
+  if (what.leaves) leave(true);
 }
 
 void agent_links::tell_all() {
@@ -158,7 +165,7 @@ agent_links::work agent_links::due(moment now) {
       one.asked = ++revision_;
       one.stale = false;
       one.may_ask = now + first_backoff;
-      out.registrations.push_back({shard, revision_, shares_.part(shard), draining_ || leaving_, leaving_});
+      out.registrations.push_back({shard, revision_, shares_.part(shard), draining_ || leaving_, leaving_, silent_});
       shares_.told(shard, revision_, now);
     }
     if (one.registered && now >= one.beacon_at) {

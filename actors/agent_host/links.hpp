@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "actors/agents/carried.hpp"
 #include "actors/core/registry/shares.hpp"
 #include "messages/agent.pb.h"
 #include "messages/time.hpp"
@@ -27,16 +28,16 @@ class agent_links {
     std::uint32_t capacity = 0;
     bool draining = false;
     bool leaving = false;
+    bool silent = false;
   };
   struct work {
     std::vector<registration> registrations;
     std::vector<std::uint32_t> beacons;
   };
 
-  /// `held`: number of attempts of a shard in progress here.
-  /// Revisions of registrations count up from `revision`.
+  /// `held`: number of attempts of a shard in progress here. Revisions of registrations count up from `revision`.
   agent_links(std::uint32_t capacity, std::function<std::uint32_t(std::uint32_t shard)> held, std::uint64_t revision = 0)
-      : held_(std::move(held)), shares_(capacity), revision_(revision) {}
+      : held_(std::move(held)), capacity_(capacity), shares_(capacity), revision_(revision) {}
 
   // Events.
 
@@ -59,6 +60,8 @@ class agent_links {
   void leave(bool on);
   /// The instance is another one by its node file: every shard must know.
   void redefined(std::uint32_t capacity);
+  /// What a backend that lives with its host wants of its instance now: every shard must know what has changed.
+  void keep(const agents::carried_backend::wish& what, std::uint32_t capacity);
 
   // Due work.
 
@@ -93,6 +96,7 @@ class agent_links {
   void look_for_silence(std::uint32_t shard, link& one, moment now);
 
   std::function<std::uint32_t(std::uint32_t)> held_;
+  std::uint32_t capacity_;
   core::shares shares_;
   std::map<std::uint32_t, link> links_;
   void tell_all();
@@ -100,6 +104,7 @@ class agent_links {
   std::uint64_t revision_;
   bool draining_ = false;
   bool leaving_ = false;
+  bool silent_ = false;
 };
 
 }  // namespace fairlead

@@ -5,6 +5,7 @@
 
 #include "actors/agent_host/actor.hpp"
 #include "messages/ids.hpp"
+#include "messages/tickets.hpp"
 
 namespace fairlead {
 
@@ -52,7 +53,7 @@ result<std::string> workers::carry(beginning what) {
   as.have = std::move(what.have);
 
   agent_setup setup;
-  setup.who = {what.as.agent(), what.as.instance(), what.as.incarnation(), {"worker", {}, nullptr}};
+  setup.who = {what.as.agent(), what.as.instance(), what.as.incarnation(), {std::string{worker_kind}, {}, nullptr}};
   auto& settings = setup.who.as.settings;
   settings.labels.assign(what.as.labels().begin(), what.as.labels().end());
   settings.limits.assign(what.as.limits().begin(), what.as.limits().end());

@@ -11,6 +11,7 @@
 #include "app/json/submission.hpp"
 #include "app/json/words.hpp"
 #include "app/yaml/reader.hpp"
+#include "messages/tickets.hpp"
 
 namespace fairlead::app::api {
 
@@ -168,7 +169,7 @@ result<v1::RegisterAgent> asked_registration::read(std::string& pointer) const {
   v1::RegisterAgent out;
   out.set_agent(agent);
   out.set_instance(instance);
-  out.set_kind("worker");
+  out.set_kind(std::string{worker_kind});
   out.set_capacity(capacity);
   out.mutable_calls()->Assign(calls.begin(), calls.end());
   out.mutable_lookups()->Assign(lookups.begin(), lookups.end());

@@ -54,8 +54,7 @@ agents::post::post(world& in, const agent_site& site, std::uint64_t incarnation,
             by, *around_.time, *this),
       links_(
           by.capacity(), [this](std::uint32_t shard) { return host_.held(shard); }, worker_.first_revision),
-      sessions_(around_.judges.size()),
-      announced_(by.capacity()) {
+      sessions_(around_.judges.size()) {
   host_.plant(*around_.planted);
 }
 
@@ -214,14 +213,8 @@ bool agents::post::keep_wishes() {
       });
     return false;
   }
-  const auto capacity = session.capacity();
-  if (capacity != announced_ || wish.silent != silent_) {
-    announced_ = capacity;
-    silent_ = wish.silent;
-    links_.redefined(capacity);
-  }
-  links_.drain(wish.drains);
-  if (wish.leaves && !std::exchange(leaves_, true)) links_.leave(true);
+  links_.keep(wish, session.capacity());
+  leaves_ = leaves_ || wish.leaves;
   go_round();
   return true;
 }

@@ -107,8 +107,6 @@ class agents::post final : public agent_outbox {
   std::map<std::string, std::int64_t> told_;                                            // that have been acknowledged, and when
   bool flush_armed_ = false;
   reminders reminders_;
-  std::uint32_t announced_ = 0;  // of a worker: as actor.cpp
-  bool silent_ = false;
   bool leaves_ = false;
   bool ends_ = false;
   bool ended_ = false;

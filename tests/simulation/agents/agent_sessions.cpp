@@ -87,7 +87,7 @@ void agents::post::go_round() {
     message.set_draining(one.draining);
     message.set_leaving(one.leaving);
     message.set_session(worker_.name);
-    message.set_silent(silent_);
+    message.set_silent(one.silent);
     if (around_.announces) around_.announces();
     message.set_beacon_ms(to_unix_ms(steady()));
     world_.tell(site_.instance, name_of_scheduler(one.shard), one.revision, [&] {
