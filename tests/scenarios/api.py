@@ -19,7 +19,7 @@ import harness
 import hostile_http
 import openapi
 from harness import expect, wait_until
-from hostile_http import cpu_seconds, exchange, exchange_quickly, open_files, resident, status_of
+from hostile_http import exchange, exchange_quickly, open_files, resident, share_of, status_of
 from place import deploy, place
 
 INPUT = {"items": [{"sku": "NW-11", "quantity": 2}], "amount_cents": 2800, "address": {"city": "Reims"}}
@@ -434,10 +434,7 @@ def idle(port, node, rng):
         one = api(port)
         one.expect(200, "GET", "/v1/version")
         standing.append(one)
-    spent, began = cpu_seconds(node.process.pid), time.monotonic()
-    # The measurement is the waiting.
-    time.sleep(2)
-    share = (cpu_seconds(node.process.pid) - spent) / (time.monotonic() - began)
+    share = share_of(node.process.pid, 2)
     expect(share < ALLOWED_SHARE, f"{share:.0%} of a core are spent while {IDLE} connections are idle")
     print(f"{IDLE} idle connections, {share:.1%} of a core, {resident(node.process.pid) / hostile_http.MEGABYTE:.0f} MB", flush=True)
     for one in rng.sample(standing, 100):

@@ -17,7 +17,7 @@ from api_access import make_certificate, new_token
 from api_clients import PER_ADDRESS, door
 from api_soak import IDLE_SHARE, rss_anon
 from harness import expect, fairlead, wait_until
-from hostile_http import cpu_seconds, open_files
+from hostile_http import open_files, share_of
 from place import place
 
 SKIPPED = 75
@@ -72,17 +72,9 @@ class crowd:
         self.all = []
 
 
-def share_of(pid):
-    """Of a core, while nobody asks anything."""
-    spent, began = cpu_seconds(pid), time.monotonic()
-    # The measurement is the waiting.
-    time.sleep(LOOKS_FOR)
-    return (cpu_seconds(pid) - spent) / (time.monotonic() - began)
-
-
 def look_at(kind, count, connect, node, rng):
     pid = node.process.pid
-    alone = share_of(pid)
+    alone = share_of(pid, LOOKS_FOR)
     files, before = open_files(pid), rss_anon(pid)
     all_of_them = crowd(connect)
     began = time.monotonic()
@@ -93,7 +85,7 @@ def look_at(kind, count, connect, node, rng):
         if time.monotonic() - all_of_them.asked[number] > STAYS - 2 * LOOKS_FOR:
             all_of_them.ask(number)
     expect(open_files(pid) >= files + count - 5, f"{open_files(pid) - files} of {count} connections are open")
-    share = share_of(pid)
+    share = share_of(pid, LOOKS_FOR)
     each = (rss_anon(pid) - before) / count
     for number in rng.sample(range(count), min(count, 200)):
         all_of_them.ask(number)

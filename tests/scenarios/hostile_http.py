@@ -37,6 +37,14 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def share_of(pid, seconds):
+    """Of a core, over all threads, while nobody asks anything."""
+    spent, began = cpu_seconds(pid), time.monotonic()
+    # The measurement is the waiting.
+    time.sleep(seconds)
+    return (cpu_seconds(pid) - spent) / (time.monotonic() - began)
+
+
 def open_files(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
 
@@ -212,10 +220,7 @@ def assault(port, pid, serves, rng):
 
     for _ in these.thousands():
         worst = max(worst, resident(pid))
-        spent, began = cpu_seconds(pid), time.monotonic()
-        # The measurement is the waiting: how much a process does that nobody asks anything.
-        time.sleep(3)
-        share = (cpu_seconds(pid) - spent) / (time.monotonic() - began)
+        share = share_of(pid, 3)
         expect(share < ALLOWED_SHARE, f"{share:.0%} of a core are spent while {CONNECTIONS} connections stand silent")
         print(f"{CONNECTIONS} connections            {share:5.1%} of a core, {resident(pid) / MEGABYTE:.0f} MB")
     serves("after thousands of connections")

@@ -17,7 +17,7 @@ import time
 
 import harness
 from harness import expect, fairlead, wait_until
-from hostile_http import ALLOWED_SHARE, CONNECTIONS, MEGABYTE, allowed_growth, connect, cpu_seconds, open_files, resident
+from hostile_http import ALLOWED_SHARE, CONNECTIONS, MEGABYTE, allowed_growth, connect, open_files, resident, share_of
 from place import deploy, expect_unharmed, place
 
 FRAME_KINDS = 7    # a frame begins with its kind, 0 to 6
@@ -157,10 +157,7 @@ def record(node, port):
 
 
 def quiet(pid, when):
-    spent, began = cpu_seconds(pid), time.monotonic()
-    # The measurement is the waiting: how much a process does that nobody asks anything.
-    time.sleep(QUIET_SECONDS)
-    share = (cpu_seconds(pid) - spent) / (time.monotonic() - began)
+    share = share_of(pid, QUIET_SECONDS)
     expect(share < ALLOWED_SHARE, f"{share:.0%} of a core are spent {when}")
     return share
 
