@@ -5,7 +5,7 @@ In turns: seeds that the simulator has never run, of whole shards and of consens
 connections between its nodes, nodes that come and go, an API among right and wrong clients, power cuts, and changed bytes of a journal and of what replicas send each other. What is in progress when the time is over
 still ends. Counts of a tree with changes that are not committed are printed and not recorded.
 
-    tests/scenarios/soak.py [--minutes N] [--replicated | --api]
+    tests/scenarios/soak.py [--minutes N] [--replicated | --api | --only TEST]
 """
 
 import argparse
@@ -27,9 +27,17 @@ LOGS = harness.ROOT / "build" / "soak"
 SKIPPED = 75
 SEEDS = 20_000  # a turn
 FUZZ_SECONDS = {"journal_fuzz": 600, "replica_fuzz": 300, "copy_fuzz": 60}
+OF_THE_API = (("api_fuzz", "--seconds", "600"), ("api_idle",), ("work_faults", "--long"))
+EVERYTHING = (("simulate",), ("consensus",), ("replicated",), ("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
+              ("replicated_faults", "--kills", "20", "--stops", "10", "--all", "5"), ("replicated_netns", "--cuts", "20"),
+              ("replicated_copies", "--installs", "9"), ("replicated_lost_disks", "--disks", "6"), ("replicated_recovery", "--times", "3"),
+              ("replicated_members", "--changes", "10"), ("replicated_damage", "--flips", "8"),
+              ("replicated_hosts", "--clocks", "6", "--full", "3", "--stalled", "5"), ("replicated_rolls", "--rolls", "4"), ("replicated_upgrade",),
+              ("replicated_shards", "--rounds", "3"), ("api_soak", "--seconds", "600", "--idle", "2000"), *OF_THE_API,
+              ("power_cut", "--cuts", "1670", "--seconds", "60"), *((each,) for each in FUZZ_SECONDS))
 COUNTS = ("seeds", "failed seeds", "consensus seeds", "replicated seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "leader kills",
           "replica stops", "all killed", "replica cuts", "copies", "lost disks", "changes of nodes", "recoveries", "host faults", "rolls", "power cuts",
-          "fuzz inputs", "API seconds", "API requests", "orders", "failed runs")
+          "fuzz inputs", "worker faults", "API seconds", "API requests", "orders", "failed runs")
 NEXT_SEED = re.compile(r"(The next fresh seed is )([\d,]+)(\.)")
 ROW = re.compile(r"^\| `([0-9a-f]+)` \| ([\d-]+) \|((?: [\d,]+ \|){%d})$" % len(COUNTS), flags=re.M)
 EMPTY_TABLE = re.compile(r"^\| Commit \|.*\n\|[-| ]+\|\n", flags=re.M)
@@ -71,6 +79,7 @@ def sums_of(said):
                 "host faults": r"^(\d+) clocks were set, (\d+) disks were full, (\d+) disks did not answer",
                 "rolls": r"^(\d+) times all nodes were started again", "power cuts": r"^(\d+) disks, \d+ of them",
                 "fuzz inputs": r"^Done (\d+) runs in",
+                "worker faults": r"^(\d+) faults of workers and nodes",
                 "API seconds": r"^the API was soaked for (\d+) s: \d+ requests",
                 "API requests": r"(?:^the API was soaked for \d+ s: (\d+) requests|^ok  (\d+) requests \()",
                 "orders": r"(?:orders acknowledged (\d+), requests|^(\d+) orders acknowledged, \d+ requests)"}
@@ -84,22 +93,23 @@ def sums_of(said):
     return sums
 
 
-def turns(seed, replicated=False, api=False):
-    """(name, command, the next fresh seed when it is through), for ever. `replicated`: only of shards on several nodes; `api`: only of the API."""
-    scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
-                 ("replicated_faults", "--kills", "20", "--stops", "10", "--all", "5"), ("replicated_netns", "--cuts", "20"),
-                 ("replicated_copies", "--installs", "9"), ("replicated_lost_disks", "--disks", "6"),
-                 ("replicated_recovery", "--times", "3"), ("replicated_members", "--changes", "10"), ("replicated_damage", "--flips", "8"),
-                 ("replicated_hosts", "--clocks", "6", "--full", "3", "--stalled", "5"), ("replicated_rolls", "--rolls", "4"), ("replicated_upgrade",),
-                 ("replicated_shards", "--rounds", "3"),
-                 ("api_soak", "--seconds", "600", "--idle", "2000"), ("power_cut", "--cuts", "1670", "--seconds", "60")]
-    everything = [("simulate",), ("consensus",), ("replicated",), *scenarios, *((each,) for each in FUZZ_SECONDS)]
+def chosen(replicated=False, api=False, only=()):
+    """(name, options…) of each test of a round."""
+    if only:
+        return [one for one in EVERYTHING if one[0] in only]
     if replicated:
-        everything = [one for one in everything if one[0].startswith("replica") or one[0] in ("consensus", "copy_fuzz")]
+        return [one for one in EVERYTHING if one[0].startswith("replica") or one[0] in ("consensus", "copy_fuzz")]
     if api:
-        everything = [("api_soak", "--seconds", "3600", "--idle", "5000"), ("api_fuzz", "--seconds", "600"), ("api_idle",), ("work_faults", "--long")]
-    for name, *options in itertools.cycle(everything):
-        if name == ("consensus" if replicated else "simulate"):
+        return [("api_soak", "--seconds", "3600", "--idle", "5000"), *OF_THE_API]
+    return [one for one in EVERYTHING if one not in OF_THE_API[:2]]
+
+
+def turns(seed, which):
+    """(name, command, the next fresh seed when it is through), for ever. `which`: see `chosen`."""
+    # Tests of the simulator use the same seeds in one round.
+    first = next((name for name, *_ in which if name in ("simulate", "consensus", "replicated")), None)
+    for name, *options in itertools.cycle(which):
+        if name == first:
             seed += SEEDS
         if name == "simulate":
             yield name, [str(SIMULATE), "--seeds", str(SEEDS), "--from", str(seed - SEEDS)], seed
@@ -142,14 +152,20 @@ def run():
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--replicated", action="store_true", help="only what is of shards on several nodes")
     parser.add_argument("--api", action="store_true", help="only what is of the API")
+    parser.add_argument("--only", action="append", default=[], metavar="TEST", help="only this one, such as work_faults; may be given several times")
     options = parser.parse_args()
+    names = [name for name, *_ in EVERYTHING]
+    for name in options.only:
+        if name not in names:
+            parser.error(f"--only {name}: there is no such test; there are {', '.join(names)}")
     commit, failed, sums = commit_of_tree(), 0, dict.fromkeys(COUNTS, 0)
     if commit is None:
         print("this tree has changes that are not committed: the counts are not recorded", flush=True)
     LOGS.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("FAIRLEAD_BIN", str(harness.BINARY))
+    which = chosen(options.replicated, options.api, options.only)
     end = time.monotonic() + 60 * options.minutes
-    for number, (name, command, seed) in enumerate(turns(next_seed(PAGE.read_text(encoding="utf-8")), options.replicated, options.api)):
+    for number, (name, command, seed) in enumerate(turns(next_seed(PAGE.read_text(encoding="utf-8")), which)):
         code, said = one_turn(name, command, LOGS / f"{datetime.datetime.now():%Y%m%d-%H%M%S}-{number}-{name}.log")
         counts = sums_of(said) | {"failed runs": int(code not in (0, SKIPPED))}
         failed += counts["failed runs"]

@@ -23,15 +23,15 @@ class writing_the_page(unittest.TestCase):
     def test_a_commit_that_is_new_stands_first(self):
         page = soak.recorded(PAGE, "aaaaaaaaa", "2026-11-22", {"seeds": 20000}, 20020000)
         page = soak.recorded(page, "bbbbbbbbb", "2026-11-23", {"kills": 50, "orders": 1234}, 20020000)
-        self.assertEqual(rows_of(page), ["| `bbbbbbbbb` | 2026-11-23 | 0 | 0 | 0 | 0 | 50 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1,234 | 0 |",
-                                         "| `aaaaaaaaa` | 2026-11-22 | 20,000 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"])
+        self.assertEqual(rows_of(page), ["| `bbbbbbbbb` | 2026-11-23 | 0 | 0 | 0 | 0 | 50 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1,234 | 0 |",
+                                         "| `aaaaaaaaa` | 2026-11-22 | 20,000 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"])
         self.assertTrue(page.endswith("The end.\n"))
 
     def test_counts_of_a_known_commit_are_added(self):
         page = PAGE
         for _ in range(3):
             page = soak.recorded(page, "aaaaaaaaa", "2026-11-22", {"seeds": 20000, "failed seeds": 1, "failed runs": 1}, 20020000)
-        self.assertEqual(rows_of(page), ["| `aaaaaaaaa` | 2026-11-22 | 60,000 | 3 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 3 |"])
+        self.assertEqual(rows_of(page), ["| `aaaaaaaaa` | 2026-11-22 | 60,000 | 3 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 3 |"])
 
     def test_the_next_run_begins_behind_the_seeds_of_the_last(self):
         page = soak.recorded(PAGE, "aaaaaaaaa", "2026-11-22", {}, 20020000)
@@ -104,6 +104,8 @@ class counting(unittest.TestCase):
     def test_what_the_fuzz_target_says(self):
         self.assertEqual(self.counted("#4096 pulse cov: 3\nDone 51234 runs in 301 second(s)\n"), {"fuzz inputs": 51234})
 
+    def test_what_the_faults_of_workers_say(self):
+        self.assertEqual(self.counted("90 faults of workers and nodes: {'worker: kill': 20, 'kill a door': 70}, 5 connections cut\n"), {"worker faults": 90})
 
     def test_what_the_soak_and_the_dice_of_the_api_say(self):
         said = "killed; 2481 acknowledged tasks are there\nbatches 80  dice 1959\nthe API was soaked for 3612 s: 812652 requests\n"
@@ -113,23 +115,28 @@ class counting(unittest.TestCase):
 
 class taking_turns(unittest.TestCase):
     def test_each_test_has_its_turn_and_seeds_go_on(self):
-        first = list(itertools.islice(soak.turns(100), 25))
+        first = list(itertools.islice(soak.turns(100, soak.chosen()), 26))
         self.assertEqual([name for name, _, _ in first],
                          ["simulate", "consensus", "replicated", "kill_loop", "cluster_faults", "cluster_netns", "replicated_faults",
                           "replicated_netns", "replicated_copies", "replicated_lost_disks", "replicated_recovery", "replicated_members",
-                          "replicated_damage", "replicated_hosts", "replicated_rolls", "replicated_upgrade", "replicated_shards", "api_soak", "power_cut", "journal_fuzz",
+                          "replicated_damage", "replicated_hosts", "replicated_rolls", "replicated_upgrade", "replicated_shards", "api_soak", "work_faults", "power_cut", "journal_fuzz",
                           "replica_fuzz", "copy_fuzz", "simulate", "consensus", "replicated"])
-        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 22 + [100 + 2 * soak.SEEDS] * 3)
-        self.assertEqual([first[number][1][-1] for number in (0, 1, 2, 22, 23, 24)],
+        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 23 + [100 + 2 * soak.SEEDS] * 3)
+        self.assertEqual([first[number][1][-1] for number in (0, 1, 2, 23, 24, 25)],
                          [*["100"] * 3, *[str(100 + soak.SEEDS)] * 3])
 
     def test_of_the_api_only(self):
-        first = list(itertools.islice(soak.turns(100, api=True), 5))
+        first = list(itertools.islice(soak.turns(100, soak.chosen(api=True)), 5))
         self.assertEqual([name for name, _, _ in first], ["api_soak", "api_fuzz", "api_idle", "work_faults", "api_soak"])
         self.assertEqual({after for _, _, after in first}, {100}, "no seed of the simulator is used")
 
+    def test_of_those_that_are_named_only(self):
+        first = list(itertools.islice(soak.turns(100, soak.chosen(only=["work_faults", "replicated"])), 3))
+        self.assertEqual([name for name, _, _ in first], ["replicated", "work_faults", "replicated"])
+        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS, 100 + soak.SEEDS, 100 + 2 * soak.SEEDS])
+
     def test_of_shards_on_several_nodes_only(self):
-        first = list(itertools.islice(soak.turns(100, replicated=True), 17))
+        first = list(itertools.islice(soak.turns(100, soak.chosen(replicated=True)), 17))
         self.assertEqual([name for name, _, _ in first],
                          ["consensus", "replicated", "replicated_faults", "replicated_netns", "replicated_copies", "replicated_lost_disks",
                           "replicated_recovery", "replicated_members", "replicated_damage", "replicated_hosts", "replicated_rolls", "replicated_upgrade",

@@ -332,7 +332,7 @@ def storm(box, here, services, ways, dice, options):
         now.down.add(one.name)
         one.end()
     lost = f", {ways.wire.lost} of {ways.wire.passed + ways.wire.lost} packets lost" if ways.wire else ""
-    print(f"{dict(now.told)}, {ways.cuts} connections cut{lost}", flush=True)
+    print(f"{sum(now.told.values())} faults of workers and nodes: {dict(now.told)}, {ways.cuts} connections cut{lost}", flush=True)
     judge(ended, client.taken, services, hands)
 
 
