@@ -12,6 +12,8 @@ struct planted_faults {
   bool recover_early = false;          // a lease counts as over long before its end
   bool reuse_key = false;              // an undo carries the key of the perform
   bool skip_needs = false;             // a step starts before the steps that it needs are done
+  bool ignore_when = false;            // a step is performed although its `when` gives false
+  bool skip_wanted = false;            // a step is skipped although its `when` gives true
   bool skip_undo = false;              // a completed step is passed over when the task is undone
   bool double_undo = false;            // a step that is undone is undone once more
   bool undo_pivot = false;             // a pivot is undone like any other step

@@ -425,14 +425,14 @@ void scheduler::gather(live_task& task, core::decision& made) {
   }
   for (auto& hint : made.hints) *batches_.after().hints.add_items() = std::move(hint);
   for (auto& request : made.evaluations) {
-    const auto key = core::evaluation_key(request.step(), request.direction());
+    const auto key = core::evaluation_key(request.step(), request.part());
     if (task.evaluating.count(key) != 0) continue;
     if (!evaluations_.has_room()) {
       evaluations_.wait(task.record.number());
       continue;
     }
     task.evaluating.insert(key);
-    const auto ticket = evaluations_.ask({task.record.number(), request.step(), request.direction()}, request.document().size());
+    const auto ticket = evaluations_.ask({task.record.number(), request.step(), request.part()}, request.document().size());
     request.set_ticket(ticket);
     if (!faults_.lose_evaluation) evaluations_.outstanding(ticket, world_.out->evaluate(std::move(request)));
   }

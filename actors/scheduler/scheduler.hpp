@@ -170,7 +170,7 @@ class scheduler final : private launch_tasks {
     std::map<std::uint32_t, std::pair<v1::Direction, std::uint32_t>>
         handed_before;                                              // by step: the attempt, which another host may have, too
     std::unordered_map<std::uint32_t, std::string> fresh_payloads;  // by slot, until committed
-    std::unordered_set<std::uint32_t> evaluating;                   // core::evaluation_key of inputs that the worker was asked for
+    std::unordered_set<std::uint32_t> evaluating;                   // core::evaluation_key of parts that the worker was asked for
     std::string poison;  // why a decision about the task crashed; nothing more is decided about it
   };
   struct recent_id {
@@ -203,7 +203,7 @@ class scheduler final : private launch_tasks {
   std::uint64_t active_tasks() const;
   std::uint64_t queued_tasks() const { return batches_.counts().pending() - batches_.counts().scheduled(); }
   std::optional<v1::Fault> fault_of_output(const std::string& output) const;
-  void take_input(const evaluations::input& whose, v1::EvaluateReply& what);
+  void take_expressions(const evaluations::wanted& whose, v1::EvaluateReply& what);
   void serve_waiting();
   void admit_pending();
   void forget_if_idle(std::uint64_t number);
@@ -211,7 +211,7 @@ class scheduler final : private launch_tasks {
   bool repair_entry(live_task& task);
   void erase_strays(const std::set<std::uint64_t>& numbers);
   void tell_of_repair(std::uint64_t number, const std::string& what, const v1::TaskRecord* record);
-  std::optional<core::step_wait> vain_wait_of(const live_task& task, const evaluations::asked_inputs& asked) const;
+  std::optional<core::step_wait> vain_wait_of(const live_task& task, const evaluations::asked_parts& asked) const;
   void mend_wait(live_task& task, const core::step_wait& wait);
   void raise_stalled(const v1::TaskRecord& record, const std::string& words);
   static void note_handed(live_task& task);

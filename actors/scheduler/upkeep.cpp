@@ -59,7 +59,7 @@ void scheduler::recover(const v1::RecoverBatch& what) {
 
 void scheduler::evaluated(v1::EvaluateReply what) {
   // The ticket alone identifies the input: the worker need not know it.
-  if (const auto whose = evaluations_.answered(what.ticket())) take_input(*whose, what);
+  if (const auto whose = evaluations_.answered(what.ticket())) take_expressions(*whose, what);
   while (!fatal_) {
     const auto number = evaluations_.next_waiting();
     if (!number) break;
@@ -69,12 +69,12 @@ void scheduler::evaluated(v1::EvaluateReply what) {
   serve_waiting();
 }
 
-void scheduler::take_input(const evaluations::input& whose, v1::EvaluateReply& what) {
+void scheduler::take_expressions(const evaluations::wanted& whose, v1::EvaluateReply& what) {
   auto* task = find(whose.task);
-  if (task == nullptr || task->evaluating.erase(core::evaluation_key(whose.step, whose.direction)) == 0) return;
-  core::input_evaluated e;
+  if (task == nullptr || task->evaluating.erase(core::evaluation_key(whose.step, whose.part)) == 0) return;
+  core::expressions_evaluated e;
   e.step = whose.step;
-  e.direction = whose.direction;
+  e.part = whose.part;
   if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) e.failure = error::from_proto(what.error());
   if (e.failure) e.failure->sentence = core::clean_text(e.failure->sentence, sentence_limit);
   for (auto& text : *what.mutable_results()) e.results.push_back(std::move(text));
@@ -240,16 +240,15 @@ void scheduler::look_at_waits(const waiting_tasks& what) {
   serve_waiting();
 }
 
-std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, const evaluations::asked_inputs& asked) const {
+std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, const evaluations::asked_parts& asked) const {
   const auto number = task.record.number();
   for (const auto& wait : core::waits_of(task.record, *task.definition, *world_.engine, slots_)) {
     // A step to be undone may turn out to have a look-up: the answer for its undo's input shows that.
     const auto direction = wait.direction == v1::DIRECTION_LOOKUP ? v1::DIRECTION_UNDO : wait.direction;
-    const auto with_worker =
-        asked.of_tasks.count(number) != 0 || asked.of_steps.count({number, core::evaluation_key(wait.step, direction)}) != 0;
-    const auto outstanding = wait.what == core::awaited::input      ? with_worker
-                             : wait.what == core::awaited::instance ? with_worker || slots_.waits(number)
-                                                                    : false;
+    const auto part = wait.what == core::awaited::condition ? v1::EXPRESSION_PART_WHEN : core::part_of_input(direction);
+    const auto with_worker = asked.of_tasks.count(number) != 0 || asked.of_steps.count({number, core::evaluation_key(wait.step, part)}) != 0;
+    const auto of_worker = wait.what == core::awaited::input || wait.what == core::awaited::condition;
+    const auto outstanding = of_worker ? with_worker : wait.what == core::awaited::instance && (with_worker || slots_.waits(number));
     if (!outstanding) return wait;
   }
   return std::nullopt;

@@ -23,8 +23,8 @@ const std::vector<std::pair<std::string, v1::InDoubt>> in_doubt_words{
 
 // Words of later releases, refused by name.
 const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
-const std::vector<std::string> later_in_step{"when",     "for_each", "repeat",  "wait",  "signal", "on_timeout",
-                                             "workflow", "join",     "finally", "retry", "lock"};
+const std::vector<std::string> later_in_step{"for_each", "repeat", "wait",    "signal", "on_timeout",
+                                             "workflow", "join",   "finally", "retry",  "lock"};
 const std::vector<std::string> later_in_undo{"also_if_failed", "retry"};
 
 class workflow_reader {
@@ -167,6 +167,9 @@ class workflow_reader {
     if (const auto call = found(section, "call", here)) {
       if (const auto text = call->text()) step.set_call(*text);
     }
+    if (const auto when = found(section, "when", here)) {
+      if (const auto json = when->json()) step.set_when_json(*json);
+    }
     const auto with = found(section, "with", here);
     if (with) {
       if (const auto json = with->json()) step.set_with_json(*json);
@@ -228,7 +231,7 @@ class workflow_reader {
       auto where = found.step.empty() ? found.field : dotted("steps", found.step);
       if (!found.step.empty() && !found.field.empty()) where = dotted(where, found.field);
       const bool follows = std::any_of(known.begin(), known.end(), [&](const problem& p) { return follows_from(p, where, found.field); });
-      if (follows || (unsure.count(found.step) != 0 && (found.field == "with" || found.field == "undo.with"))) continue;
+      if (follows || (unsure.count(found.step) != 0 && (found.field == "with" || found.field == "when" || found.field == "undo.with"))) continue;
       const auto at = out_.place_of(where);
       document.problems.push_back({out_.file, at.first, at.second, where, found.sentence, found.remedy});
     }

@@ -116,6 +116,12 @@ workflow_step& workflow_step::call(std::string name) {
   return *this;
 }
 
+workflow_step& workflow_step::when(const std::string& expression) {
+  definition().clear_when_json();
+  core::append_json_string(*definition().mutable_when_json(), expression);
+  return *this;
+}
+
 workflow_step& workflow_step::with(std::string json_template) {
   std::string problem;
   definition().set_with_json(as_template(json_template, problem));

@@ -64,6 +64,7 @@ class writer {
     if (!needs.empty()) line(2, "needs", "[" + needs + "]");
     line(2, "agent", quoted(step.agent()));
     line(2, "call", quoted(step.call()));
+    if (!step.when_json().empty()) line(2, "when", step.when_json());
     if (!step.with_json().empty()) line(2, "with", step.with_json());
     patience(2, step);
     if (step.heartbeat_ms() != 0) line(2, "heartbeat", format_duration(step.heartbeat_ms()));

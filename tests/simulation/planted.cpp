@@ -33,6 +33,8 @@ constexpr planted_fault all_faults[] = {
     {"recover_early", &core::planted_faults::recover_early, 2},
     {"reuse_key", &core::planted_faults::reuse_key},
     {"skip_needs", &core::planted_faults::skip_needs},
+    {"ignore_when", &core::planted_faults::ignore_when},
+    {"skip_wanted", &core::planted_faults::skip_wanted},
     {"skip_undo", &core::planted_faults::skip_undo},
     {"double_undo", &core::planted_faults::double_undo},
     {"undo_pivot", &core::planted_faults::undo_pivot, 3},

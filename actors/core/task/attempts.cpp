@@ -8,6 +8,12 @@
 
 namespace fairlead::core {
 
+namespace {
+
+const input_template* to_pointer(const std::optional<input_template>& one) { return one ? &*one : nullptr; }
+
+}  // namespace
+
 v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, std::string detail) {
   const auto& step = at(index);
   auto& event = add_event(record_, kind, index + 1, attempt_of(step, step.direction()), ctx_.now, std::move(detail));
@@ -18,6 +24,7 @@ v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, st
 // ---- hand over ----
 
 void task_machine::start_perform(std::uint32_t index) {
+  if (!is_wanted(index)) return;
   const auto instance = claim_with_input(index, v1::DIRECTION_PERFORM);
   if (!instance || !key_holds(index, v1::DIRECTION_PERFORM) || !settled_since_backup(index) || !input_fits(index)) return;
   auto& step = at(index);
@@ -76,8 +83,8 @@ std::optional<agent_instance> task_machine::claim_with_input(std::uint32_t index
   const auto missing = direction == v1::DIRECTION_UNDO     ? !step.has_undo_input()
                        : direction == v1::DIRECTION_LOOKUP ? false
                                                            : !step.has_input();
-  if (missing && !template_of(step, direction).plain()) {
-    ask_for_input(index, direction);
+  if (const auto& with = template_of(step, direction); missing && !with.plain()) {
+    ask_for(index, part_of_input(direction), with);
     return std::nullopt;
   }
   // The slot first: of a thousand parallel steps, those without a slot must not cost a rendering each.
@@ -191,67 +198,79 @@ bool task_machine::undo_wanted(const v1::StepRecord& step) const {
   return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_UNDOING;
 }
 
-void task_machine::on(const input_evaluated& e) {
-  auto* step = find(e.step);
+void task_machine::on(const expressions_evaluated& e) {
+  const auto* step = find(e.step);
   if (step == nullptr || stopped()) return;
-  const auto undo = e.direction == v1::DIRECTION_UNDO;
+  const auto undo = e.part == v1::EXPRESSION_PART_UNDO_WITH;
   // Since the request the task may have started undoing, or an operator may have settled the step.
   if (record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return;
   if (undo ? !undo_wanted(*step) : step->state() != v1::STEP_STATE_PENDING || step->has_input()) return;
-  if (undo && !ctx_.definition->compiled(step->definition()).undo_with) return;
-  if (template_of(*step, e.direction).plain()) return;
-  if (e.failure) {
-    // An unreachable evaluator is no fault of the workflow: the due index brings the task back.
-    if (e.failure->code == v1::ERROR_CODE_UNAVAILABLE) return;
-    cannot_render(e.step, e.direction, e.failure->sentence);
-  } else {
-    auto rendered = render(e.step, e.direction, e.results);
-    if (rendered) {
-      set_payload(record_, undo ? *step->mutable_undo_input() : *step->mutable_input(), std::move(*rendered), out_);
-      out_.changed = true;
-    }
-  }
+  // An unreachable evaluator is no fault of the workflow: the due index brings the task back.
+  const auto unreachable = e.failure && e.failure->code == v1::ERROR_CODE_UNAVAILABLE;
+  const auto& compiled = ctx_.definition->compiled(step->definition());
+  const auto* what = e.part == v1::EXPRESSION_PART_WITH ? &compiled.with : undo ? to_pointer(compiled.undo_with) : to_pointer(compiled.when);
+  if (unreachable || what == nullptr || what->plain()) return;
+  e.part == v1::EXPRESSION_PART_WHEN ? take_condition(e.step, e) : take_input(e.step, e);
   advance();
 }
 
-void task_machine::ask_for_input(std::uint32_t index, v1::Direction direction) {
+void task_machine::take_input(std::uint32_t index, const expressions_evaluated& e) {
+  const auto undo = e.part == v1::EXPRESSION_PART_UNDO_WITH;
+  const auto direction = undo ? v1::DIRECTION_UNDO : v1::DIRECTION_PERFORM;
+  if (e.failure) return cannot_render(index, direction, e.failure->sentence);
+  auto rendered = render(index, direction, e.results);
+  if (!rendered) return;
+  auto& step = at(index);
+  set_payload(record_, undo ? *step.mutable_undo_input() : *step.mutable_input(), std::move(*rendered), out_);
+  out_.changed = true;
+}
+
+/// Asks the worker for the part's expressions, unless it has been asked.
+void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part, const input_template& what) {
   const auto asked_now = std::any_of(out_.evaluations.begin(), out_.evaluations.end(),
-                                     [&](const v1::EvaluateRequest& one) { return one.step() == index && one.direction() == direction; });
-  if (asked_now || (ctx_.evaluating != nullptr && ctx_.evaluating->count(evaluation_key(index, direction)) != 0)) {
+                                     [&](const v1::EvaluateRequest& one) { return one.step() == index && one.part() == part; });
+  if (asked_now || (ctx_.evaluating != nullptr && ctx_.evaluating->count(evaluation_key(index, part)) != 0)) {
     out_.awaits_input = true;
     return;
   }
-  const auto& with = template_of(at(index), direction);
   const task_document doc{record_, *ctx_.payloads, out_.payloads};
-  auto text = with.worker_document(doc);
+  auto text = what.worker_document(doc);
   if (doc.failure()) return cannot_read(*doc.failure());
   if (!text) {
-    cannot_render(index, direction, text.failure().sentence);
-    return;
+    const auto& why = text.failure().sentence;
+    if (part == v1::EXPRESSION_PART_WHEN) return cannot_decide(index, why);
+    return cannot_render(index, part == v1::EXPRESSION_PART_UNDO_WITH ? v1::DIRECTION_UNDO : v1::DIRECTION_PERFORM, why);
   }
   v1::EvaluateRequest request;
-  for (const auto& expression : with.worker_expressions()) request.add_expressions(expression);
+  for (const auto& expression : what.worker_expressions()) request.add_expressions(expression);
   request.set_document(std::move(*text));
   request.set_task_number(record_.number());
   request.set_step(index);
-  request.set_direction(direction);
+  request.set_part(part);
   out_.evaluations.push_back(std::move(request));
 }
 
-/// The step's input; nullopt: rendering or a read failed, and cannot_render or cannot_read has handled it.
-std::optional<std::string> task_machine::render(std::uint32_t index, v1::Direction direction, const std::vector<std::string>& results) {
+/// nullopt: a read failed, and cannot_read has handled it, or `why` says what is wrong.
+std::optional<std::string> task_machine::render(const input_template& what, const std::vector<std::string>& results, std::string& why) {
   const task_document doc{record_, *ctx_.payloads, out_.payloads};
-  auto rendered = template_of(at(index), direction).render(doc, results);
+  auto rendered = what.render(doc, results);
   if (doc.failure()) {
     cannot_read(*doc.failure());
     return std::nullopt;
   }
-  if (!rendered) {
-    if (planted(&planted_faults::null_for_missing)) return "null";
-    cannot_render(index, direction, rendered.failure().sentence);
-    return std::nullopt;
-  }
-  return std::move(*rendered);
+  if (rendered) return std::move(*rendered);
+  why = rendered.failure().sentence;
+  return std::nullopt;
+}
+
+/// The step's input; nullopt: rendering or a read failed, and cannot_render or cannot_read has handled it.
+std::optional<std::string> task_machine::render(std::uint32_t index, v1::Direction direction, const std::vector<std::string>& results) {
+  std::string why;
+  auto out = render(template_of(at(index), direction), results, why);
+  if (out || why.empty()) return out;
+  if (planted(&planted_faults::null_for_missing)) return "null";
+  cannot_render(index, direction, why);
+  return std::nullopt;
 }
 
 /// No retry can help: an operator must act. One undo without an input does not stop the others.

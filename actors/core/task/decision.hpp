@@ -48,12 +48,12 @@ struct attempt_refused {
   bool given_back = false;
 };
 
-/// The expression worker's answer for a step's input.
-struct input_evaluated {
+/// The expression worker's answer for a part of a step.
+struct expressions_evaluated {
   std::uint32_t step = 0;
   std::vector<std::string> results;  // JSON texts
   std::optional<error> failure;
-  v1::Direction direction = v1::DIRECTION_PERFORM;  // of the input
+  v1::ExpressionPart part = v1::EXPRESSION_PART_WITH;
 };
 
 /// The agent still works at an attempt.
@@ -121,7 +121,7 @@ struct task_poisoned {
   std::string reason;
 };
 
-using event = std::variant<task_admitted, attempt_ended, attempt_refused, attempt_heartbeat, input_evaluated, slot_freed,
+using event = std::variant<task_admitted, attempt_ended, attempt_refused, attempt_heartbeat, expressions_evaluated, slot_freed,
                            recovery_requested, task_due, agent_replaced, agent_returned, limits_changed, task_resumed, operated, wait_lost,
                            clock_set_back, task_poisoned>;
 
@@ -212,15 +212,20 @@ struct context {
   agent_directory* agents = nullptr;
   const payload_source* payloads = nullptr;
   const std::unordered_set<std::uint32_t>* evaluating =
-      nullptr;                                    // evaluation_key of inputs that the worker has been asked for; may be null
+      nullptr;                                    // evaluation_key of parts that the worker has been asked for; may be null
   std::int64_t failing_alert_after_ms = 300'000;  // a step that fails for so long is worth an alert
   bool hold_undo = false;                         // the brake on mass undo: failed tasks are not undone automatically
   const planted_faults* planted = nullptr;        // null in production
 };
 
-/// Names one input of a task: to perform or to undo a step.
-constexpr std::uint32_t evaluation_key(std::uint32_t step, v1::Direction direction) {
-  return step * 2 + (direction == v1::DIRECTION_UNDO ? 1 : 0);
+/// Names one part of one step of a task.
+constexpr std::uint32_t evaluation_key(std::uint32_t step, v1::ExpressionPart part) {
+  return step * (v1::ExpressionPart_MAX + 1) + static_cast<std::uint32_t>(part);
+}
+
+/// The part that gives the input in a direction; a look-up has none of its own.
+constexpr v1::ExpressionPart part_of_input(v1::Direction direction) {
+  return direction == v1::DIRECTION_UNDO ? v1::EXPRESSION_PART_UNDO_WITH : v1::EXPRESSION_PART_WITH;
 }
 
 // ---- the result ----
@@ -277,7 +282,7 @@ struct decision {
   std::vector<std::uint32_t> dropped_slots;  // payloads to which the record does not refer any more
   std::vector<handover> performs;
   std::vector<v1::EvaluateRequest> evaluations;  // the shell sets `ticket`
-  bool awaits_input = false;                     // a ready step's input was requested earlier and has not come yet
+  bool awaits_input = false;                     // a part of a ready step was requested earlier and has not come yet
   std::vector<v1::RecoveryHint> hints;
   std::vector<slot_wait> waiting;  // ready steps of this task that found no instance; one for each need
   bool found_no_instance = false;

@@ -1,6 +1,6 @@
 #pragma once
 // One decision of the task machine (see task.hpp). Files: attempts.cpp hands attempts over and takes their ends, recovery.cpp decides what
-// follows a bad end, undo.cpp undoes, failing.cpp ends a task as failed, operator.cpp does operators' actions.
+// follows a bad end, undo.cpp undoes, failing.cpp ends a task as failed, operator.cpp does operators' actions, and steps/ has a file for each construct.
 
 #include <optional>
 #include <string>
@@ -22,7 +22,7 @@ class task_machine {
   void on(const attempt_ended& e);
   void on(const attempt_refused& e);
   void on(const attempt_heartbeat& e);
-  void on(const input_evaluated& e);
+  void on(const expressions_evaluated& e);
   void on(const slot_freed& e);
   void on(const recovery_requested& e);
   void on(const task_due& e);
@@ -66,6 +66,7 @@ class task_machine {
   void begin();
   void advance();
   void advance_perform();
+  bool start_ready();
   void start_perform(std::uint32_t index);
   void start_lookup(std::uint32_t index);
   void start_undo(std::uint32_t index);
@@ -79,9 +80,11 @@ class task_machine {
   void begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance);
   void hand_over(std::uint32_t index);
   const input_template& template_of(const v1::StepRecord& step, v1::Direction direction) const;
-  void ask_for_input(std::uint32_t index, v1::Direction direction);
+  void take_input(std::uint32_t index, const expressions_evaluated& e);
+  void ask_for(std::uint32_t index, v1::ExpressionPart part, const input_template& what);
   std::optional<std::string> render(std::uint32_t index, v1::Direction direction, const std::vector<std::string>& results);
   void cannot_render(std::uint32_t index, v1::Direction direction, const std::string& why);
+  std::optional<std::string> render(const input_template& what, const std::vector<std::string>& results, std::string& why);
   std::optional<std::string_view> text_of(const v1::Payload& payload);
   void cannot_read(const error& why);
   void complete(std::uint32_t index, const std::string& output);
@@ -93,6 +96,12 @@ class task_machine {
   void resume(std::uint32_t index);
   bool hold(std::uint32_t index, bool there);
   std::int64_t since_hand_over(const v1::StepRecord& step) const;
+
+  // ---- steps with `when` (steps/when.cpp) ----
+  bool is_wanted(std::uint32_t index);
+  void take_condition(std::uint32_t index, const expressions_evaluated& e);
+  bool decide_condition(std::uint32_t index, std::string_view answer);
+  void cannot_decide(std::uint32_t index, const std::string& why);
 
   // ---- leases with heartbeats (heartbeat.cpp) ----
   std::int64_t heartbeat_of(const v1::StepRecord& step, v1::Direction direction) const;

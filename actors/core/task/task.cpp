@@ -197,6 +197,17 @@ void task_machine::advance() {
 }
 
 void task_machine::advance_perform() {
+  // Again after a step was skipped: its successors may be ready now.
+  while (start_ready()) {
+  }
+  if (stopped() || out_.fatal || record_.state() != v1::TASK_STATE_RUNNING) return;
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    if (to_be_looked_up(at(i)) && !under_way(at(i))) start_lookup(i);
+  }
+}
+
+/// True: a step has been skipped, and others may be ready now.
+bool task_machine::start_ready() {
   next_steps next;
   ctx_.engine->next(*ctx_.definition, record_, next);
   if (next.over) {
@@ -205,21 +216,21 @@ void task_machine::advance_perform() {
     add_event(record_, v1::EVENT_KIND_TASK_COMPLETED, 0, 0, ctx_.now);
     out_.ended = true;
     out_.unparked = true;
-    return;
+    return false;
   }
   if (planted(&planted_faults::skip_needs)) {
     next.ready.clear();
     for (std::uint32_t i = 0; i < steps(); ++i)
       if (at(i).state() == v1::STEP_STATE_PENDING) next.ready.push_back(i);
   }
+  bool skipped = false;
   for (const auto step : next.ready) {
     start_perform(step);
     // The step may have given up instead, and the task is undone now.
-    if (stopped() || out_.fatal || record_.state() != v1::TASK_STATE_RUNNING) return;
+    if (stopped() || out_.fatal || record_.state() != v1::TASK_STATE_RUNNING) return false;
+    skipped = skipped || at(step).state() == v1::STEP_STATE_SKIPPED;
   }
-  for (std::uint32_t i = 0; i < steps(); ++i) {
-    if (to_be_looked_up(at(i)) && !under_way(at(i))) start_lookup(i);
-  }
+  return skipped;
 }
 
 // ---- entry points ----

@@ -35,7 +35,7 @@ class inspection {
     next_steps next;
     engine_.next(definition_, record_, next);
     for (const auto index : next.ready)
-      if (!under_way(at(index))) add_ready(index, v1::DIRECTION_PERFORM, at(index).has_input());
+      if (!under_way(at(index))) add_wanted(index);
     for (std::uint32_t i = 0; i < steps(); ++i) {
       const auto& step = at(i);
       if (under_way(step) || (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_IN_DOUBT)) continue;
@@ -74,6 +74,15 @@ class inspection {
     }
   }
 
+  void add_wanted(std::uint32_t index) {
+    const auto& step = at(index);
+    const auto& when = definition_.compiled(step.definition()).when;
+    if (when && !when->plain() && !step.wanted() && !step.has_input())
+      add(index, v1::DIRECTION_PERFORM, awaited::condition);
+    else
+      add_ready(index, v1::DIRECTION_PERFORM, step.has_input());
+  }
+
   void add_ready(std::uint32_t index, v1::Direction direction, bool has_input) {
     const auto& compiled = definition_.compiled(at(index).definition());
     const auto plain = direction == v1::DIRECTION_UNDO ? compiled.undo_with->plain() : compiled.with.plain();
@@ -97,6 +106,7 @@ class inspection {
 const char* awaited_words(awaited what) {
   switch (what) {
     case awaited::input: return "its input";
+    case awaited::condition: return "its `when`";
     case awaited::instance: return "an instance of its agent";
     case awaited::outcome: return "the outcome of an attempt";
     case awaited::recovery: return "its recovery";

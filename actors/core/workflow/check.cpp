@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "actors/core/expression/expression.hpp"
+#include "actors/core/text/json.hpp"
 #include "actors/core/text/labels.hpp"
 #include "actors/core/text/nearest.hpp"
 #include "actors/core/workflow/graph.hpp"
@@ -115,6 +116,7 @@ class checker {
     check_labels(step);
     check_retry(name, "", step);
     check_template(index, "with", step.with_json(), graph, false);
+    check_when(index, graph);
     if (!v1::InDoubt_IsValid(step.in_doubt())) add(name, "in_doubt", "this release does not know this value", "");
     if (!v1::OnFailure_IsValid(step.on_failure())) add(name, "on_failure", "this release does not know this value", "");
     if (effective(definition_, step) == v1::ON_FAILURE_COOL_OFF) {
@@ -230,6 +232,17 @@ class checker {
             "add " + mentioned + " to the step's needs");
       }
     }
+  }
+
+  void check_when(int index, const needs_graph& graph) {
+    const auto& step = definition_.steps(index);
+    if (step.when_json().empty()) return;
+    const auto compiled = input_template::compile(step.when_json());
+    // One expression and nothing around it.
+    if (compiled && (compiled->expressions().size() != 1 || trim_json(step.when_json()).front() != '"'))
+      add(step.name(), "when", "this is not one expression", R"(write it as "${ … }", which gives true or false)");
+    else
+      check_template(index, "when", step.when_json(), graph, false);
   }
 
   void check_cycles() {

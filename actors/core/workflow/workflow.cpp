@@ -41,6 +41,15 @@ std::vector<std::uint32_t> ordered(const std::vector<workflow::step>& steps) {
   return out;
 }
 
+/// The error says `where` the template stands.
+result<input_template> template_of(const std::string& where, const std::string& json) {
+  auto out = input_template::compile(json);
+  if (out) return out;
+  auto failure = out.failure();
+  failure.sentence = where + ": " + failure.sentence;
+  return failure;
+}
+
 /// The type of that name; the error says that the workflow does not carry it.
 result<const google::protobuf::Descriptor*> type_of(const message_types* types, const std::string& step, const std::string& name) {
   if (name.empty()) return static_cast<const google::protobuf::Descriptor*>(nullptr);
@@ -60,24 +69,21 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
     out->types_ = std::move(*types);
   }
   for (const auto& source : definition.steps()) {
-    auto with = input_template::compile(source.with_json());
-    if (!with) {
-      auto failure = with.failure();
-      failure.sentence = "step " + source.name() + ": " + failure.sentence;
-      return failure;
-    }
+    auto with = template_of("step " + source.name(), source.with_json());
+    if (!with) return with.failure();
     const auto input_type = type_of(out->types_.get(), source.name(), source.input_type());
     if (!input_type) return input_type.failure();
     const auto output_type = type_of(out->types_.get(), source.name(), source.output_type());
     if (!output_type) return output_type.failure();
-    step compiled{std::move(*with), {}, {}, std::nullopt, false, *input_type, *output_type};
+    step compiled{std::move(*with), {}, {}, std::nullopt, std::nullopt, false, *input_type, *output_type};
+    if (!source.when_json().empty()) {
+      auto when = template_of("step " + source.name() + ", when", source.when_json());
+      if (!when) return when.failure();
+      compiled.when = std::move(*when);
+    }
     if (source.has_undo() && !source.undo().none()) {
-      auto undo_with = input_template::compile(source.undo().with_json());
-      if (!undo_with) {
-        auto failure = undo_with.failure();
-        failure.sentence = "step " + source.name() + ", undo: " + failure.sentence;
-        return failure;
-      }
+      auto undo_with = template_of("step " + source.name() + ", undo", source.undo().with_json());
+      if (!undo_with) return undo_with.failure();
       const auto& reads = undo_with->mentioned_steps();
       compiled.undo_reads_output = std::find(reads.begin(), reads.end(), source.name()) != reads.end();
       compiled.undo_with = std::move(*undo_with);

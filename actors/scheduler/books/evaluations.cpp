@@ -4,7 +4,7 @@
 
 namespace fairlead {
 
-std::uint64_t evaluations::ask(const input& whose, std::size_t document_bytes) {
+std::uint64_t evaluations::ask(const wanted& whose, std::size_t document_bytes) {
   unavailable_.erase(whose.task);
   const auto ticket = next_ticket_++;
   at_worker_[ticket] = {whose, document_bytes, {}};
@@ -16,7 +16,7 @@ void evaluations::outstanding(std::uint64_t ticket, std::weak_ptr<const void> un
   at_worker_.at(ticket).outstanding = std::move(until);
 }
 
-std::optional<evaluations::input> evaluations::answered(std::uint64_t ticket) {
+std::optional<evaluations::wanted> evaluations::answered(std::uint64_t ticket) {
   const auto found = at_worker_.find(ticket);
   if (found == at_worker_.end()) return std::nullopt;
   const auto whose = found->second.whose;
@@ -47,10 +47,10 @@ void evaluations::forget(std::uint64_t task) {
   });
 }
 
-evaluations::asked_inputs evaluations::asked() const {
-  asked_inputs out;
+evaluations::asked_parts evaluations::asked() const {
+  asked_parts out;
   for (const auto& [ticket, one] : at_worker_)
-    if (!one.outstanding.expired()) out.of_steps.emplace(one.whose.task, core::evaluation_key(one.whose.step, one.whose.direction));
+    if (!one.outstanding.expired()) out.of_steps.emplace(one.whose.task, core::evaluation_key(one.whose.step, one.whose.part));
   out.of_tasks.insert(waiting_.begin(), waiting_.end());
   out.of_tasks.insert(unavailable_.begin(), unavailable_.end());
   return out;

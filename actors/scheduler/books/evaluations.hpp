@@ -1,5 +1,5 @@
 #pragma once
-// Inputs requested from the expression worker, and tasks that wait until the worker has room. In memory only: a restarted Scheduler asks
+// Parts of steps requested from the expression worker, and tasks that wait until the worker has room. In memory only: a restarted Scheduler asks
 // anew. One thread.
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "messages/task.pb.h"
+#include "messages/agent.pb.h"
 #include "messages/time.hpp"
 
 namespace fairlead {
@@ -22,20 +22,20 @@ class evaluations {
   /// `limit_bytes`: of documents at the worker; above this tasks wait.
   explicit evaluations(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-  /// Names one input of a task.
-  struct input {
+  /// Names one part of one step.
+  struct wanted {
     std::uint64_t task = 0;
     std::uint32_t step = 0;
-    v1::Direction direction = v1::DIRECTION_PERFORM;
+    v1::ExpressionPart part = v1::EXPRESSION_PART_WITH;
   };
 
   bool has_room() const { return bytes_ < limit_bytes_; }
   /// Returns the ticket, which the answer brings back.
-  std::uint64_t ask(const input& whose, std::size_t document_bytes);
+  std::uint64_t ask(const wanted& whose, std::size_t document_bytes);
   /// An answer can still come for as long as `until` lives.
   void outstanding(std::uint64_t ticket, std::weak_ptr<const void> until);
   /// nullopt: no task waits for this answer any more.
-  std::optional<input> answered(std::uint64_t ticket);
+  std::optional<wanted> answered(std::uint64_t ticket);
 
   /// The task waits until there is room at the worker.
   void wait(std::uint64_t task) { waiting_.push_back(task); }
@@ -49,16 +49,16 @@ class evaluations {
   /// Answers still to come for the task are ignored.
   void forget(std::uint64_t task);
 
-  /// Inputs that were requested, and tasks whose requests will follow.
-  struct asked_inputs {
+  /// Parts that were requested, and tasks whose requests will follow.
+  struct asked_parts {
     std::set<std::pair<std::uint64_t, std::uint32_t>> of_steps;  // task and core::evaluation_key
     std::unordered_set<std::uint64_t> of_tasks;                  // any step of these tasks
   };
-  asked_inputs asked() const;
+  asked_parts asked() const;
 
  private:
   struct evaluation {
-    input whose;
+    wanted whose;
     std::size_t bytes = 0;
     std::weak_ptr<const void> outstanding;
   };

@@ -1,6 +1,7 @@
 #include "app/cli/node/workflow_show.hpp"
 
 #include "actors/core/task/record.hpp"
+#include "actors/core/text/json.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "app/json/node/workflows.hpp"
@@ -81,6 +82,8 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
     out += "types     " + printable(step.name()) + ": " + (step.input_type().empty() ? "any JSON" : printable(step.input_type())) + " -> " +
            (step.output_type().empty() ? "any JSON" : printable(step.output_type())) + "\n";
   }
+  for (const auto& step : definition.steps())
+    if (!step.when_json().empty()) out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";
   text_table table{{{"STEP"},
                     {"NEEDS"},
                     {"AGENT"},

@@ -33,6 +33,7 @@ const char* state_after(const v1::HistoryEvent& event, bool drains) {
     case v1::EVENT_KIND_STEP_GIVEN_UP: return "given up";
     case v1::EVENT_KIND_STEP_KEY_EXPIRED: return "in doubt";
     case v1::EVENT_KIND_STEP_COOLING_OFF: return "cooling off";
+    case v1::EVENT_KIND_STEP_SKIPPED:
     case v1::EVENT_KIND_OPERATOR_SKIP: return "skipped";
     case v1::EVENT_KIND_STEP_COMPLETED: return "completed";
     case v1::EVENT_KIND_STEP_FAILED: return undo ? "undo failed" : lookup ? "in doubt" : drains ? "failed" : "retrying";

@@ -42,7 +42,9 @@ void write_undo(json_writer& out, const v1::StepDefinition& step) {
 void write_step(json_writer& out, const v1::StepDefinition& step) {
   out.begin_object().key("name").string(step.name()).key("needs").begin_array();
   for (const auto& need : step.needs()) out.string(need);
-  out.end_array().key("agent").string(step.agent()).key("call").string(step.call()).key("with").raw(step.with_json());
+  out.end_array().key("agent").string(step.agent()).key("call").string(step.call()).key("when");
+  step.when_json().empty() ? out.null() : out.raw(step.when_json());
+  out.key("with").raw(step.with_json());
   out.key("timeout_ms").number(std::int64_t{step.timeout_ms()});
   write_patience(out, step);
   write_backoff(out, step.backoff());

@@ -77,8 +77,9 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
   const auto before = seen_.find(record.number());
   if (before != seen_.end()) judge_moves(before->second, record);
   const auto* was = before == seen_.end() ? nullptr : &before->second;
-  contents_.became_durable(was, record, durable);
-  if (const auto* plan = shape_of(record)) {
+  const auto* plan = shape_of(record);
+  contents_.became_durable(was, record, durable, plan);
+  if (plan != nullptr) {
     pace_.became_durable(was, record, *plan);
     judge_leases(was, record, *plan);
   }

@@ -40,6 +40,7 @@ bool completed(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED; 
 // ---- what operators say ----
 
 void content_checker::hears(std::uint64_t ticket, const v1::OperateRequest& what) {
+  if (what.ids_size() == 1 && what.action().verb() == v1::OPERATOR_VERB_SKIP) skips_.emplace(what.ids(0), what.action().step());
   if (what.ids_size() != 1 || what.action().verb() != v1::OPERATOR_VERB_RETRY || !what.action().has_json()) return;
   heard_[ticket] = {what.ids(0), what.action()};
   // Which index the step has only its workflow says: generated ones are s0, s1, …
@@ -125,6 +126,24 @@ void content_checker::handed_over(const v1::Perform& what, const v1::TaskRecord&
     judge_input(what, plan, document);
 }
 
+void content_checker::judge_when(const v1::Perform& what, const shape& plan, const value& document) {
+  const auto& when = plan.step(what.step()).when_json();
+  if (when.empty()) return;
+  world_.judges("when");
+  if (fill_template(when, document) != truth_value(true))
+    world::broken("when", text_of(what) + " was handed over, and " + when + " does not give true");
+}
+
+void content_checker::judge_skip(const v1::TaskRecord& record, std::uint32_t index, const shape& plan) {
+  const auto& step = record.steps(static_cast<int>(index));
+  if (skips_.count({record.id(), step.path()}) != 0) return;
+  const auto& when = plan.step(index).when_json();
+  world_.judges("when");
+  world_.count("steps skipped by `when`");
+  if (when.empty() || fill_template(when, document_of(record)) != truth_value(false))
+    world::broken("when", "step " + step.path() + " of " + record.id() + " is skipped, and " + (when.empty() ? "nobody has said so" : when + " does not give false"));
+}
+
 void content_checker::judge_input(const v1::Perform& what, const shape& plan, const value& document) {
   const auto edited = edits_.find({what.task_id(), what.step()});
   if (edited != edits_.end()) {
@@ -136,6 +155,7 @@ void content_checker::judge_input(const v1::Perform& what, const shape& plan, co
       world::broken("input", text_of(what) + " was handed over with " + shown(what.input()) + ", and an operator has had " + *of.sure +
                                  " put in its place");
   }
+  judge_when(what, plan, document);
   const auto expected = fill_template(plan.step(what.step()).with_json(), document);
   world_.judges("input");
   if (!expected)
@@ -204,11 +224,13 @@ void content_checker::judge_log(const v1::TaskRecord& now, int index, const v1::
                              std::to_string(log.attempt()) + " has printed");
 }
 
-void content_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable) {
+void content_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable, const shape* plan) {
   if (before == nullptr) judge_submission(now, durable);
   for (int i = 0; i < now.steps_size(); ++i) {
     const auto& step = now.steps(i);
     judge_log(now, i, before, durable);
+    if (plan != nullptr && step.state() == v1::STEP_STATE_SKIPPED && (before == nullptr || before->steps(i).state() != v1::STEP_STATE_SKIPPED))
+      judge_skip(now, static_cast<std::uint32_t>(i), *plan);
     if (!completed(step.state()) || (before != nullptr && completed(before->steps(i).state()))) continue;
     const auto stored = loaded(durable, now, step.output());
     const auto* output = given({now.id(), static_cast<std::uint32_t>(i)});

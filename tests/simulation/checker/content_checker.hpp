@@ -4,6 +4,8 @@
 //
 // Rules:
 //   input           a step is handed over with what its template gives, or with what an operator has put in its place
+//   when            a step is handed over where its `when` gives true, or an operator has given it an input; it is skipped where that gives false,
+//                   or an operator has skipped it
 //   undo_input      the same of what an undo is handed over with
 //   perform_output  an undo is told what the perform gave, or null where nobody knows
 //   output          a completed step keeps what its service gave
@@ -15,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,8 +54,8 @@ class content_checker {
   void answers(std::uint64_t ticket, const v1::OperateReply& what, const store::snapshot& durable);
 
   void handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan);
-  /// `before`: as a reader saw it last; null: never.
-  void became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable);
+  /// `before`: as a reader saw it last; null: never. `plan` null: the workflow is not known.
+  void became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable, const shape* plan);
 
  private:
   struct edits {
@@ -63,6 +66,8 @@ class content_checker {
   value document_of(const v1::TaskRecord& record) const;
   /// What the service has given for the step; null: nothing.
   const std::string* given(const step_name& of) const;
+  void judge_when(const v1::Perform& what, const shape& plan, const value& document);
+  void judge_skip(const v1::TaskRecord& record, std::uint32_t index, const shape& plan);
   void judge_input(const v1::Perform& what, const shape& plan, const value& document);
   void judge_undo(const v1::Perform& what, const shape& plan, const value& document);
   void judge_log(const v1::TaskRecord& now, int index, const v1::TaskRecord* before, const store::snapshot& durable);
@@ -73,6 +78,7 @@ class content_checker {
   std::function<std::string(const step_name&)> newest_key_;
   std::map<std::string, v1::Submission> submitted_;
   std::map<step_name, edits> edits_;
+  std::set<std::pair<std::string, std::string>> skips_;  // task and step that an operator has wanted to be skipped
   std::map<std::string, std::string> launch_inputs_;  // of tasks that nobody submitted, as first stored
   struct asked {
     std::string task;

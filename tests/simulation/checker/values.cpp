@@ -95,13 +95,18 @@ class reader {
   std::string_view rest_;
 };
 
-/// SUM := PRODUCT { + PRODUCT }, PRODUCT := ATOM { * ATOM }, ATOM := number | .name.name… [?]
+/// WHOLE := SUM [ > SUM ], SUM := PRODUCT { + PRODUCT }, PRODUCT := ATOM { * ATOM }, ATOM := number | .name.name… [?]
 class calculator {
  public:
   calculator(std::string_view text, const value& document) : rest_(text), document_(document) {}
 
   std::optional<value> whole() {
     auto out = sum();
+    if (out && take('>')) {
+      const auto other = sum();
+      if (!other || out->is != value::kind::number || other->is != value::kind::number) return std::nullopt;
+      out = truth_value(out->number > other->number);
+    }
     skip();
     if (!rest_.empty()) return std::nullopt;
     return out;
@@ -200,6 +205,13 @@ value text_value(std::string text) {
   value out;
   out.is = value::kind::text;
   out.text = std::move(text);
+  return out;
+}
+
+value truth_value(bool truth) {
+  value out;
+  out.is = value::kind::truth;
+  out.truth = truth;
   return out;
 }
 

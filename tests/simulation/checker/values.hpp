@@ -1,6 +1,6 @@
 #pragma once
 // What the checker knows of JSON and of the expressions that generated workflows hold, written apart from the product's: whole numbers, texts,
-// lists and objects; paths, sums and products.
+// lists and objects; paths, sums, products and what is greater.
 
 #include <cstdint>
 #include <map>
@@ -28,6 +28,7 @@ std::optional<value> parse_value(std::string_view text);
 
 value text_value(std::string text);
 value number_value(std::int64_t number);
+value truth_value(bool truth);
 
 /// What `expression` gives over `document`, an object of the roots; nullopt: a path is missing, or it cannot be counted with.
 std::optional<value> evaluate_expression(std::string_view expression, const value& document);

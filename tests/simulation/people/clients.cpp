@@ -65,7 +65,7 @@ void clients::begin(std::int64_t until_us) {
     wish one;
     one.what.set_id(prefix_ + std::to_string(i));
     one.what.set_workflow(luck.pick(workflows_).name());
-    one.what.set_input(R"({"n":)" + std::to_string(i + 1) + "}");
+    one.what.set_input(R"({"n":)" + std::to_string(i + 1) + R"(,"yes":)" + (i % 3 == 0 ? "false" : "true") + "}");
     if (luck.chance(200)) one.what.set_priority(static_cast<std::int32_t>(luck.between(-2, 2)));
     const auto reply = luck.below(100);
     if (reply < 30) one.what.mutable_reply()->set_webhook("http://127.0.0.1:9/" + std::to_string(i % 2));

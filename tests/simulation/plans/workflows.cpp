@@ -32,6 +32,7 @@ class generator {
     while (definition_.steps_size() > std::max(1, settings_.most_steps)) definition_.mutable_steps()->RemoveLast();
     make_pivot();
     let_fail();
+    add_conditions();
     make_lawful();
     return definition_;
   }
@@ -138,6 +139,24 @@ class generator {
       if (luck.chance(100)) step.set_in_doubt(v1::IN_DOUBT_FAIL);
       be_patient(luck, step);
       if (step.has_undo() && !step.undo().none()) be_patient(luck, *step.mutable_undo());
+    }
+  }
+
+  /// From a stream of their own, as these were added to what had been there. Some read what is not there, or is neither true nor false.
+  void add_conditions() {
+    random_stream luck{workflow_, 600};
+    if (!luck.chance(350)) return;
+    for (auto& step : *definition_.mutable_steps()) {
+      const auto wanted = luck.chance(300);
+      const auto how = luck.below(10);
+      const auto bound = std::to_string(luck.below(6));
+      if (!wanted) continue;
+      if (how < 5 && settings_.has(concern::expressions))
+        step.set_when_json(R"("${ .input.n > )" + bound + R"( }")");
+      else if (how < 7 && settings_.has(concern::expressions) && step.needs_size() > 0)
+        step.set_when_json(R"("${ .steps.)" + step.needs(0) + ".v > " + bound + R"( }")");
+      else
+        step.set_when_json(how < 9 ? R"("${ .input.yes }")" : R"("${ .input.yes? }")");
     }
   }
 

@@ -74,6 +74,8 @@ class workflow_step {
   }
   workflow_step& agent(std::string name);
   workflow_step& call(std::string name);
+  /// Such as "${ .input.express }": the step is skipped if that gives false. It must give true or false.
+  workflow_step& when(const std::string& expression);
   /// JSON template: a string that is wholly "${ EXPRESSION }" stands for the expression's result. Without a template the step gets the
   /// task's input.
   workflow_step& with(std::string json_template);

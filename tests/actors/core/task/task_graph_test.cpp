@@ -89,10 +89,10 @@ TEST(task, asks_the_worker_for_what_is_no_plain_path_and_stores_what_it_said) {
   EXPECT_TRUE(asked.performs.empty());
   EXPECT_EQ(w.record.due_unix_ms(), start_ms + 30'000) << "should the answer be lost";
 
-  const auto made = w.apply(input_evaluated{0, {"2"}, std::nullopt});
+  const auto made = w.apply(expressions_evaluated{0, {"2"}, std::nullopt});
   ASSERT_EQ(made.performs.size(), 1u);
   EXPECT_EQ(made.performs[0].message.input(), R"({"sum":2,"n":1})");
-  EXPECT_FALSE(w.apply(input_evaluated{0, {"3"}, std::nullopt}).changed) << "the first answer stands";
+  EXPECT_FALSE(w.apply(expressions_evaluated{0, {"3"}, std::nullopt}).changed) << "the first answer stands";
 
   w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
   w.advance_ms(10'000);
@@ -107,14 +107,14 @@ TEST(task, parks_naming_the_step_when_the_worker_finds_a_fault) {
   world w{graph({step("a", {}, R"({"sum":"${ .input.n + 1 }"})")})};
   w.started();
   const error why{v1::ERROR_CODE_EXPRESSION, "expression ${ .input.n + 1 }: a string and a number cannot be added", ""};
-  EXPECT_TRUE(w.apply(input_evaluated{0, {}, why}).parked);
+  EXPECT_TRUE(w.apply(expressions_evaluated{0, {}, why}).parked);
   EXPECT_EQ(w.record.parked_reason(), "step a: expression ${ .input.n + 1 }: a string and a number cannot be added");
 }
 
 TEST(task, asks_again_later_when_the_worker_was_away) {
   world w{graph({step("a", {}, R"({"sum":"${ .input.n + 1 }"})")})};
   w.started();
-  EXPECT_FALSE(w.apply(input_evaluated{0, {}, error{v1::ERROR_CODE_UNAVAILABLE, "no worker", ""}}).changed);
+  EXPECT_FALSE(w.apply(expressions_evaluated{0, {}, error{v1::ERROR_CODE_UNAVAILABLE, "no worker", ""}}).changed);
   w.advance_ms(30'000);
   EXPECT_EQ(w.apply(task_due{}).evaluations.size(), 1u);
   EXPECT_EQ(w.record.due_unix_ms(), w.now_ms + 30'000);
@@ -134,13 +134,13 @@ TEST(task, asks_the_worker_once_and_still_looks_again_should_the_answer_be_lost)
   world w{graph({step("a"), slow, step("b", {}, R"({"sum":"${ .input.n + 1 }"})")})};
   w.submit();
   EXPECT_EQ(w.apply(task_admitted{}).evaluations.size(), 1u);
-  w.evaluating.insert(evaluation_key(2, v1::DIRECTION_PERFORM));
+  w.evaluating.insert(evaluation_key(2, v1::EXPRESSION_PART_WITH));
   EXPECT_TRUE(w.outcome(0, 1).evaluations.empty());
   w.advance_ms(30'000);
   EXPECT_TRUE(w.apply(task_due{}).evaluations.empty());
   EXPECT_EQ(w.record.due_unix_ms(), w.now_ms + 30'000) << "not after the hour that the other branch takes";
   w.evaluating.clear();
-  EXPECT_FALSE(w.apply(input_evaluated{2, {}, error{v1::ERROR_CODE_UNAVAILABLE, "no worker", ""}}).changed);
+  EXPECT_FALSE(w.apply(expressions_evaluated{2, {}, error{v1::ERROR_CODE_UNAVAILABLE, "no worker", ""}}).changed);
   w.advance_ms(30'000);
   EXPECT_EQ(w.apply(task_due{}).evaluations.size(), 1u);
 }
@@ -202,7 +202,7 @@ TEST(task, drops_a_big_input_that_can_be_cut_out_again_together_with_its_slot) {
   w.started("\"" + std::string(6'000, 'x') + "\"");
   const auto slot = w.at(0).input().slot();
   EXPECT_EQ(w.outcome(0, 1).dropped_slots, std::vector<std::uint32_t>{slot});
-  w.apply(input_evaluated{1, {"\"" + std::string(6'000, 'y') + "\""}, std::nullopt});
+  w.apply(expressions_evaluated{1, {"\"" + std::string(6'000, 'y') + "\""}, std::nullopt});
   EXPECT_GT(w.at(1).input().slot(), slot) << "a slot is never used again";
   EXPECT_TRUE(w.outcome(1, 1).dropped_slots.empty()) << "what a worker gave stays";
 }

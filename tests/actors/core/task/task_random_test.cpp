@@ -110,10 +110,10 @@ event random_event(engine_of_chance& chance, const world& w) {
     case 7: return task_due{};
     case 8: return slot_freed{};
     case 9:
-      return input_evaluated{step,
-                             {"5"},
-                             below(chance, 30) == 0 ? std::optional<error>{error{v1::ERROR_CODE_EXPRESSION, "no", ""}} : std::nullopt,
-                             below(chance, 2) == 0 ? v1::DIRECTION_PERFORM : v1::DIRECTION_UNDO};
+      return expressions_evaluated{step,
+                                   {below(chance, 3) == 0 ? "false" : "true"},
+                                   below(chance, 30) == 0 ? std::optional<error>{error{v1::ERROR_CODE_EXPRESSION, "no", ""}} : std::nullopt,
+                                   static_cast<v1::ExpressionPart>(below(chance, v1::ExpressionPart_MAX + 1))};
     case 10: return task_admitted{};
     case 11:
       if (below(chance, 6) == 0) return random_action(chance, w, step, there);

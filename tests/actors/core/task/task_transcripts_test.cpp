@@ -1,14 +1,16 @@
 // Golden transcripts of whole tasks (tests/golden.hpp says how a file is written). The commands in transcripts/:
 //
 //   workflow [timeout=MS] [on_failure=undo|park|cool_off]     then for each step a line
-//     NAME [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL] [pivot] [cool_off=MS] [with=JSON]
+//     NAME [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL] [pivot] [cool_off=MS] [when=JSON] [with=JSON]
 //   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
 //   submit JSON | admit | outcome STEP ATTEMPT JSON | fault STEP ATTEMPT KIND CODE | evaluated STEP JSON... | evaluation_failed STEP SENTENCE
+//   decided STEP JSON (the worker's answer for its when)
 //   recover STEP | due | freed | replaced INSTANCE INCARNATION | resume | poison REASON | tick MS | row
 //   undone STEP | undo_fault STEP KIND CODE | looked_up STEP done|never_happened|unknown [JSON] | lookup_fault STEP KIND CODE
 //   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
 //   operator VERB [STEP] [JSON]      retry skip completed never_happened undo cancel pause resume
 
+#include <algorithm>
 #include <memory>
 #include <sstream>
 
@@ -65,7 +67,9 @@ class interpreter {
     if (verb == "resume") return shown(w.apply(task_resumed{}));
     if (verb == "poison") return shown(w.apply(task_poisoned{rest_after(lines.front(), 1)}));
     if (verb == "replaced") return shown(w.apply(agent_replaced{given.at(1), number(2)}));
-    if (verb == "evaluated") return shown(w.apply(input_evaluated{step_of(given.at(1)), {given.begin() + 2, given.end()}, std::nullopt}));
+    if (verb == "evaluated") return shown(w.apply(expressions_evaluated{step_of(given.at(1)), {given.begin() + 2, given.end()}, std::nullopt}));
+    if (verb == "decided")
+      return shown(w.apply(expressions_evaluated{step_of(given.at(1)), {rest_after(lines.front(), 2)}, std::nullopt, v1::EXPRESSION_PART_WHEN}));
     if (verb == "undone") return shown(w.undone(step_of(given.at(1))));
     if (verb == "undo_fault") return shown(w.fault_of(step_of(given.at(1)), v1::DIRECTION_UNDO, kind_of(given.at(2)), given.at(3)));
     if (verb == "lookup_fault") return shown(w.fault_of(step_of(given.at(1)), v1::DIRECTION_LOOKUP, kind_of(given.at(2)), given.at(3)));
@@ -90,7 +94,7 @@ class interpreter {
       return shown(w.operate(verb_of(given.at(1)), given.size() > 2 ? given[2] : "", json));
     }
     if (verb == "evaluation_failed")
-      return shown(w.apply(input_evaluated{step_of(given.at(1)), {}, error{v1::ERROR_CODE_EXPRESSION, rest_after(lines.front(), 2), ""}}));
+      return shown(w.apply(expressions_evaluated{step_of(given.at(1)), {}, error{v1::ERROR_CODE_EXPRESSION, rest_after(lines.front(), 2), ""}}));
     return "unknown command\n";
   }
 
@@ -101,7 +105,9 @@ class interpreter {
       auto one = step(words(lines[i]).front());
       const auto with = lines[i].find("with=");
       if (with != std::string::npos) one.set_with_json(lines[i].substr(with + 5));
-      for (const auto& word : words(lines[i].substr(0, with))) {
+      const auto when = lines[i].substr(0, with).find("when=");
+      if (when != std::string::npos) one.set_when_json(lines[i].substr(0, with).substr(when + 5));
+      for (const auto& word : words(lines[i].substr(0, std::min(when, with)))) {
         const auto value = word.substr(word.find('=') + 1);
         if (word.rfind("agent=", 0) == 0) one.set_agent(value);
         if (word.rfind("attempts=", 0) == 0) one.set_attempts(static_cast<std::uint32_t>(std::stoul(value)));

@@ -43,8 +43,9 @@ const std::vector<named_event>& events() {
       {"replaced by a higher incarnation", agent_replaced{"n1/svc", 2}},
       {"replaced by the same incarnation", agent_replaced{"n1/svc", 1}},
       {"another instance replaced", agent_replaced{"n2/svc", 9}},
-      {"input evaluated", input_evaluated{0, {"1"}, std::nullopt}},
-      {"input of a step that is not there", input_evaluated{9, {"1"}, std::nullopt}},
+      {"input evaluated", expressions_evaluated{0, {"1"}, std::nullopt}},
+      {"when evaluated", expressions_evaluated{0, {"false"}, std::nullopt, v1::EXPRESSION_PART_WHEN}},
+      {"input of a step that is not there", expressions_evaluated{9, {"1"}, std::nullopt}},
       {"slot freed", slot_freed{}},
       {"poisoned", task_poisoned{"a bug"}},
   };

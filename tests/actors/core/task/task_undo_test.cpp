@@ -196,7 +196,7 @@ TEST(task_undo, is_not_parked_by_an_input_that_nobody_needs_any_more) {
   w.outcome(0, 1);
   w.operate(v1::OPERATOR_VERB_CANCEL);
   ASSERT_EQ(w.record.state(), v1::TASK_STATE_UNDOING);
-  EXPECT_FALSE(w.apply(input_evaluated{1, {}, error{v1::ERROR_CODE_EXPRESSION, "no", ""}}).changed);
+  EXPECT_FALSE(w.apply(expressions_evaluated{1, {}, error{v1::ERROR_CODE_EXPRESSION, "no", ""}}).changed);
   EXPECT_FALSE(w.record.parked());
 }
 
@@ -208,7 +208,7 @@ TEST(task_undo, is_looked_up_once_though_its_undo_waits_for_an_expression) {
   w.operate(v1::OPERATOR_VERB_CANCEL);
   w.fault(1, 1, v1::FAULT_KIND_TRANSIENT);
   EXPECT_EQ(w.outcome_of(0, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_UNKNOWN).evaluations.size(), 1u);
-  const auto made = w.apply(input_evaluated{0, {"2"}, std::nullopt, v1::DIRECTION_UNDO});
+  const auto made = w.apply(expressions_evaluated{0, {"2"}, std::nullopt, v1::EXPRESSION_PART_UNDO_WITH});
   ASSERT_EQ(made.performs.size(), 1u);
   EXPECT_EQ(made.performs[0].message.direction(), v1::DIRECTION_UNDO);
   EXPECT_TRUE(made.performs[0].message.in_doubt());

@@ -40,10 +40,21 @@ TEST(task_waits, a_ready_step_waits_for_its_input_or_for_an_instance) {
   w.submit();
   w.apply(task_admitted{});
   EXPECT_EQ(waits(w), "0 perform: an instance of its agent, 1 perform: its input");
-  w.apply(input_evaluated{1, {"2"}, std::nullopt});
+  w.apply(expressions_evaluated{1, {"2"}, std::nullopt});
   EXPECT_EQ(waits(w), "0 perform: an instance of its agent, 1 perform: an instance of its agent") << "an input is asked for once";
   w.operate(v1::OPERATOR_VERB_PAUSE);
   EXPECT_EQ(waits(w), "") << "a task that is held waits for a person";
+}
+
+TEST(task_waits, a_ready_step_waits_for_its_when_before_its_input) {
+  auto one = step("a", {}, computed);
+  one.set_when_json(R"("${ .input.n > 1 }")");
+  world w{graph({one})};
+  w.submit();
+  w.apply(task_admitted{});
+  EXPECT_EQ(waits(w), "0 perform: its `when`");
+  w.apply(expressions_evaluated{0, {"true"}, std::nullopt, v1::EXPRESSION_PART_WHEN});
+  EXPECT_EQ(waits(w), "0 perform: its input");
 }
 
 TEST(task_waits, so_does_one_that_is_to_be_undone_or_looked_up) {

@@ -7,23 +7,23 @@
 namespace fairlead {
 namespace {
 
-constexpr auto perform = v1::DIRECTION_PERFORM;
+constexpr auto with = v1::EXPRESSION_PART_WITH;
 const moment now = from_unix_ms(1'700'000'000'000);
 
-TEST(evaluations, an_answer_leads_to_whose_input_it_is_once) {
+TEST(evaluations, an_answer_leads_to_whose_part_it_is_once) {
   evaluations all{1'000};
-  const auto ticket = all.ask({7, 2, v1::DIRECTION_UNDO}, 10);
+  const auto ticket = all.ask({7, 2, v1::EXPRESSION_PART_UNDO_WITH}, 10);
   const auto whose = all.answered(ticket);
   ASSERT_TRUE(whose);
   EXPECT_EQ(whose->task, 7u);
   EXPECT_EQ(whose->step, 2u);
-  EXPECT_EQ(whose->direction, v1::DIRECTION_UNDO);
+  EXPECT_EQ(whose->part, v1::EXPRESSION_PART_UNDO_WITH);
   EXPECT_FALSE(all.answered(ticket));
 }
 
 TEST(evaluations, tasks_wait_while_the_worker_has_enough_and_go_on_in_order) {
   evaluations all{100};
-  const auto ticket = all.ask({1, 0, perform}, 100);
+  const auto ticket = all.ask({1, 0, with}, 100);
   EXPECT_FALSE(all.has_room());
   all.wait(2);
   all.wait(3);
@@ -36,16 +36,16 @@ TEST(evaluations, tasks_wait_while_the_worker_has_enough_and_go_on_in_order) {
 
 TEST(evaluations, what_is_forgotten_makes_room_and_is_answered_no_more) {
   evaluations all{100};
-  const auto ticket = all.ask({1, 0, perform}, 100);
+  const auto ticket = all.ask({1, 0, with}, 100);
   all.forget(1);
   EXPECT_TRUE(all.has_room());
   EXPECT_FALSE(all.answered(ticket));
 }
 
-TEST(evaluations, an_input_counts_as_asked_for_while_somebody_may_still_answer) {
+TEST(evaluations, a_part_counts_as_asked_for_while_somebody_may_still_answer) {
   evaluations all{1'000};
-  const auto key = std::pair<std::uint64_t, std::uint32_t>{1, core::evaluation_key(4, perform)};
-  const auto ticket = all.ask({1, 4, perform}, 10);
+  const auto key = std::pair<std::uint64_t, std::uint32_t>{1, core::evaluation_key(4, with)};
+  const auto ticket = all.ask({1, 4, with}, 10);
   EXPECT_EQ(all.asked().of_steps.count(key), 0u) << "nobody has taken it";
   auto worker = std::make_shared<const char>();
   all.outstanding(ticket, worker);
