@@ -310,6 +310,22 @@ TEST(workflow_file, shows_labels_that_no_agent_could_carry_at_their_keys) {
                   "plain text"});
 }
 
+TEST(workflow_file, reads_the_condition_of_a_step) {
+  const auto file = parse_workflow("w.yaml", step_with(R"(when: "${ .input.n > 3 }")"), nullptr);
+  EXPECT_EQ(shown(file.problems), lines{});
+  EXPECT_EQ(file.definition.steps(0).when_json(), R"("${ .input.n > 3 }")");
+}
+
+TEST(workflow_file, shows_a_condition_that_is_no_expression_at_its_key) {
+  const lines refused{"3:7: steps.a.when: this is not one expression; write it as \"${ … }\", which gives true or false"};
+  for (const auto* value : {"true", "false", "yes", "\"\"", "[\"${ .input.a }\"]", "{ if: \"${ .input.a }\" }", "5"})
+    EXPECT_EQ(workflow_problems(step_with(std::string{"when: "} + value)), refused) << value;
+  EXPECT_EQ(workflow_problems(step_with("when: \"${ .steps.b.n > 3 }\"")),
+            lines{"3:7: steps.a.when: an expression reads step \"b\", which is not in this workflow"});
+  EXPECT_EQ(workflow_problems(step_with("when: \"${ .steps.a.n > 3 }\"")),
+            lines{"3:7: steps.a.when: an expression reads the output of its own step, which does not exist yet"});
+}
+
 TEST(workflow_file, refuses_later_words_by_name) {
   for (const auto* key : {"for_each", "repeat", "wait", "signal", "on_timeout", "workflow", "join", "finally", "retry", "lock"})
     EXPECT_EQ(workflow_problems(step_with(std::string{key} + ": x")),

@@ -90,10 +90,44 @@ workflow replacement() {
   return out;
 }
 
+workflow travel() {
+  workflow out{"travel"};
+  out.timeout(2h).on_failure(on_failure::undo);
+  const auto cancel = undo_call{"cancel"}.with(R"({"booking": "${ .task.id }"})");
+  out.step("flight").agent("flights").call("book").undo(cancel).with(
+      R"({"booking": "${ .task.id }", "traveller": "${ .input.traveller }", "flight": "${ .input.flight }"})");
+  out.step("hotel").agent("hotels").call("book").undo(cancel).with(
+      R"({"booking": "${ .task.id }", "traveller": "${ .input.traveller }", "hotel": "${ .input.hotel }"})");
+  out.step("car").when("${ .input.car }").agent("cars").call("book").undo(cancel).with(
+      R"({"booking": "${ .task.id }", "traveller": "${ .input.traveller }"})");
+  out.step("voucher")
+      .needs("flight", "hotel", "car")
+      .when("${ .input.amount_cents >= 200000 }")
+      .agent("payment")
+      .call("issue_voucher")
+      .with(R"({"booking": "${ .task.id }", "amount_cents": 5000})")
+      .undo("revoke_voucher", R"({"booking": "${ .task.id }"})");
+  out.step("charge")
+      .needs("voucher")
+      .agent("payment")
+      .call("charge")
+      .with(R"({"order": "${ .task.id }", "amount_cents": "${ .input.amount_cents }"})")
+      .undo("refund", R"({"order": "${ .task.id }"})");
+  out.step("tickets")
+      .needs("charge")
+      .agent("mail")
+      .call("send")
+      .with(R"({"to": "${ .input.traveller }", "flight": "${ .steps.flight }", "hotel": "${ .steps.hotel }", "car": "${ .steps.car }"})")
+      .undo_none()
+      .pivot();
+  return out;
+}
+
 TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_in_yaml) {
   const std::map<std::string, workflow> in_code{{"order.yaml", reserve_charge_ship("order", 10min, false)},
                                                 {"preorder.yaml", reserve_charge_ship("preorder", 1h, true)},
-                                                {"replacement.yaml", replacement()}};
+                                                {"replacement.yaml", replacement()},
+                                                {"travel.yaml", travel()}};
   std::set<std::string> seen;
   for (const auto& file : std::filesystem::directory_iterator{workflows_folder()}) {
     const auto name = file.path().filename().string();

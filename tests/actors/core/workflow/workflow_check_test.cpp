@@ -181,6 +181,10 @@ TEST(workflow_check, refuses_values_out_of_range) {
       {"with", [](auto& s) { s.set_with_json("{"); }},
       {"with", [](auto& s) { s.set_with_json(R"("${ .inputt.x }")"); }},
       {"with", [](auto& s) { s.set_with_json(R"("${ env }")"); }},
+      {"when", [](auto& s) { s.set_when_json("{"); }},
+      {"when", [](auto& s) { s.set_when_json("true"); }},
+      {"when", [](auto& s) { s.set_when_json(R"(["${ .input.a }","${ .input.b }"])"); }},
+      {"when", [](auto& s) { s.set_when_json(R"("${ now }")"); }},
   };
   for (const auto& c : cases) {
     auto definition = chain({"a"});
