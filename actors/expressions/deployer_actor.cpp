@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "actors/core/workflow/check.hpp"
+#include "actors/core/workflow/templates.hpp"
 #include "actors/core/workflow/workflow.hpp"
 #include "actors/supervision/guardian.hpp"
 
@@ -13,14 +14,12 @@ namespace {
 /// The expressions of a definition that only the worker can compile. Empty also for an unsound definition, which the Scheduler refuses.
 std::vector<std::string> worker_expressions(const v1::WorkflowDefinition& definition) {
   std::vector<std::string> out;
-  const auto add = [&out](const std::string& with_json) {
-    const auto compiled = core::input_template::compile(with_json);
-    if (compiled.ok()) out.insert(out.end(), compiled->worker_expressions().begin(), compiled->worker_expressions().end());
-  };
   if (definition.ByteSizeLong() > core::max_definition_bytes) return out;
   for (const auto& step : definition.steps()) {
-    add(step.with_json());
-    if (step.has_undo()) add(step.undo().with_json());
+    for (const auto& [key, text] : core::templates_of(step)) {
+      const auto compiled = core::input_template::compile(*text);
+      if (compiled.ok()) out.insert(out.end(), compiled->worker_expressions().begin(), compiled->worker_expressions().end());
+    }
   }
   return out;
 }

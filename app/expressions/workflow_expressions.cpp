@@ -1,13 +1,14 @@
 #include "app/expressions/workflow_expressions.hpp"
 
 #include "actors/core/expression/expression.hpp"
+#include "actors/core/workflow/templates.hpp"
 
 namespace fairlead::app {
 
 void check_expressions(workflow_file& file, expression_pool& worker) {
   if (!file.problems.empty()) return;
-  const auto check = [&](const std::string& where, const std::string& with_json) {
-    const auto compiled = core::input_template::compile(with_json);
+  const auto check = [&](const std::string& where, const std::string& text) {
+    const auto compiled = core::input_template::compile(text);
     if (!compiled.ok()) return;  // check_definition has said so
     for (const auto& expression : compiled->worker_expressions()) {
       const auto checked = worker.check({expression});
@@ -16,10 +17,8 @@ void check_expressions(workflow_file& file, expression_pool& worker) {
       file.problems.push_back({file.file, at.first, at.second, where, checked.failure().sentence, checked.failure().remedy});
     }
   };
-  for (const auto& step : file.definition.steps()) {
-    check("steps." + step.name() + ".with", step.with_json());
-    if (step.has_undo()) check("steps." + step.name() + ".undo.with", step.undo().with_json());
-  }
+  for (const auto& step : file.definition.steps())
+    for (const auto& [key, text] : core::templates_of(step)) check("steps." + step.name() + "." + key, *text);
 }
 
 }  // namespace fairlead::app

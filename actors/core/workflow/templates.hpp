@@ -1,0 +1,20 @@
+#pragma once
+// The texts of a step's definition that may hold expressions, for those who look at all of them.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "messages/workflow.pb.h"
+
+namespace fairlead::core {
+
+/// Each with its key in the file, such as `undo.with`. They are valid as long as `step`.
+inline std::vector<std::pair<std::string, const std::string*>> templates_of(const v1::StepDefinition& step) {
+  std::vector<std::pair<std::string, const std::string*>> out{{"with", &step.with_json()}};
+  if (!step.when_json().empty()) out.emplace_back("when", &step.when_json());
+  if (step.has_undo()) out.emplace_back("undo.with", &step.undo().with_json());
+  return out;
+}
+
+}  // namespace fairlead::core
