@@ -14,6 +14,8 @@ struct planted_faults {
   bool skip_needs = false;             // a step starts before the steps that it needs are done
   bool ignore_when = false;            // a step is performed although its `when` gives false
   bool skip_wanted = false;            // a step is skipped although its `when` gives true
+  bool go_on_in_doubt = false;         // a step in doubt is passed over although nobody has said that it may
+  bool forget_failed_end = false;      // a task completes without a step although its workflow says end: failed
   bool skip_undo = false;              // a completed step is passed over when the task is undone
   bool double_undo = false;            // a step that is undone is undone once more
   bool undo_pivot = false;             // a pivot is undone like any other step

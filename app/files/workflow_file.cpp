@@ -17,9 +17,12 @@ constexpr std::int64_t day_ms = 86'400'000;
 constexpr std::int64_t longest_ms = 10 * 366 * day_ms;
 
 const std::vector<std::pair<std::string, v1::OnFailure>> on_failure_words{
-    {"undo", v1::ON_FAILURE_UNDO}, {"park", v1::ON_FAILURE_PARK}, {"cool_off", v1::ON_FAILURE_COOL_OFF}, {"fail", v1::ON_FAILURE_FAIL}};
+    {"undo", v1::ON_FAILURE_UNDO}, {"park", v1::ON_FAILURE_PARK}, {"cool_off", v1::ON_FAILURE_COOL_OFF}, {"fail", v1::ON_FAILURE_FAIL},
+    {"continue", v1::ON_FAILURE_CONTINUE}};
 const std::vector<std::pair<std::string, v1::InDoubt>> in_doubt_words{
     {"retry", v1::IN_DOUBT_RETRY}, {"park", v1::IN_DOUBT_PARK}, {"fail", v1::IN_DOUBT_FAIL}};
+
+const std::vector<std::pair<std::string, bool>> end_words{{"completed", false}, {"failed", true}};
 
 // Words of later releases, refused by name.
 const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
@@ -48,6 +51,10 @@ class workflow_reader {
     const auto types = found(section, "types", "");
     definition.set_on_failure(v1::ON_FAILURE_PARK);
     read_failure(section, "", definition);
+    if (found(section, "end", "")) {
+      bool failed = false;
+      if (section.word("end", failed, end_words)) definition.set_ends_failed(failed);
+    }
     const auto steps = section.require("steps", "a map of steps by name");
     section.not_yet(later_in_workflow);
     section.finish();
@@ -80,13 +87,9 @@ class workflow_reader {
 
   template <class Definition>
   void read_failure(yaml_section& section, const std::string& where, Definition& definition) {
-    if (const auto node = found(section, "on_failure", where)) {
-      if (node->is_word("continue")) {
-        node->complain("on_failure: continue is not supported yet", "use undo, park, fail or cool_off");
-      } else {
-        v1::OnFailure value{};
-        if (section.word("on_failure", value, on_failure_words)) definition.set_on_failure(value);
-      }
+    if (found(section, "on_failure", where)) {
+      v1::OnFailure value{};
+      if (section.word("on_failure", value, on_failure_words)) definition.set_on_failure(value);
     }
     if (const auto node = found(section, "cool_off", where)) {
       if (const auto ms = node->duration_ms(1, longest_ms)) definition.set_cool_off_ms(*ms);

@@ -10,7 +10,9 @@ namespace fairlead::app {
 
 namespace {
 
-bool done(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED; }
+bool done(const v1::StepRecord& step) {
+  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED || step.passed_over();
+}
 
 const v1::StepDefinition* definition_of(const v1::TaskShowReply& reply, const v1::StepRecord& step) {
   const auto index = static_cast<int>(step.definition());

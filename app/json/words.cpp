@@ -37,6 +37,7 @@ const char* event_word(v1::EventKind kind) {
     case v1::EVENT_KIND_STEP_UNDONE: return "step_undone";
     case v1::EVENT_KIND_STEP_SETTLED: return "step_settled";
     case v1::EVENT_KIND_STEP_GIVEN_UP: return "step_given_up";
+    case v1::EVENT_KIND_STEP_PASSED_OVER: return "step_passed_over";
     case v1::EVENT_KIND_STEP_SKIPPED: return "step_skipped";
     case v1::EVENT_KIND_STEP_COOLING_OFF: return "step_cooling_off";
     case v1::EVENT_KIND_STEP_KEY_EXPIRED: return "step_key_expired";
@@ -68,6 +69,7 @@ const char* on_failure_word(v1::OnFailure what) {
     case v1::ON_FAILURE_UNDO: return "undo";
     case v1::ON_FAILURE_COOL_OFF: return "cool_off";
     case v1::ON_FAILURE_FAIL: return "fail";
+    case v1::ON_FAILURE_CONTINUE: return "continue";
     default: return "park";
   }
 }

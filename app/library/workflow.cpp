@@ -51,6 +51,7 @@ v1::OnFailure number_of(on_failure what) {
     case on_failure::undo: return v1::ON_FAILURE_UNDO;
     case on_failure::cool_off: return v1::ON_FAILURE_COOL_OFF;
     case on_failure::fail: return v1::ON_FAILURE_FAIL;
+    case on_failure::go_on: return v1::ON_FAILURE_CONTINUE;
     default: return v1::ON_FAILURE_PARK;
   }
 }
@@ -237,6 +238,11 @@ workflow& workflow::on_failure(fairlead::on_failure what) {
 
 workflow& workflow::cool_off(duration how_long) {
   state_->definition.set_cool_off_ms(how_long.count());
+  return *this;
+}
+
+workflow& workflow::end_failed() {
+  state_->definition.set_ends_failed(true);
   return *this;
 }
 

@@ -28,6 +28,7 @@ const char* word_of(v1::OnFailure what) {
     case v1::ON_FAILURE_UNDO: return "undo";
     case v1::ON_FAILURE_COOL_OFF: return "cool_off";
     case v1::ON_FAILURE_FAIL: return "fail";
+    case v1::ON_FAILURE_CONTINUE: return "continue";
     default: return "park";
   }
 }
@@ -103,6 +104,7 @@ std::string yaml_of(const v1::WorkflowDefinition& definition) {
   if (definition.keep_days() != 0) out.line(0, "retention", std::to_string(definition.keep_days()) + "d");
   out.line(0, "on_failure", word_of(definition.on_failure()));
   if (definition.cool_off_ms() != 0) out.line(0, "cool_off", format_duration(definition.cool_off_ms()));
+  if (definition.ends_failed()) out.line(0, "end", "failed");
   out.line(0, "steps", "");
   for (const auto& step : definition.steps()) out.step(step);
   return out.take();

@@ -35,6 +35,8 @@ constexpr planted_fault all_faults[] = {
     {"skip_needs", &core::planted_faults::skip_needs},
     {"ignore_when", &core::planted_faults::ignore_when},
     {"skip_wanted", &core::planted_faults::skip_wanted},
+    {"go_on_in_doubt", &core::planted_faults::go_on_in_doubt},
+    {"forget_failed_end", &core::planted_faults::forget_failed_end},
     {"skip_undo", &core::planted_faults::skip_undo},
     {"double_undo", &core::planted_faults::double_undo},
     {"undo_pivot", &core::planted_faults::undo_pivot, 3},

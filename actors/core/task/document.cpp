@@ -79,7 +79,7 @@ std::optional<std::string_view> task_document::root(std::string_view name, std::
   const auto* step = find(member);
   if (step == nullptr) return std::nullopt;
   if (name == "steps") {
-    if (step->state() == v1::STEP_STATE_SKIPPED) return std::string_view{"null"};
+    if (step->state() == v1::STEP_STATE_SKIPPED || step->passed_over()) return std::string_view{"null"};
     // Also while the step is undone: its undo may need the output.
     if (step->has_output()) return text_of(step->output());
     return std::nullopt;
@@ -99,7 +99,7 @@ std::optional<std::string_view> task_document::root(std::string_view name, std::
 std::vector<std::string> task_document::members(std::string_view name) const {
   std::vector<std::string> out;
   for (const auto& step : record_.steps()) {
-    const auto there = name == "steps"    ? step.has_output() || step.state() == v1::STEP_STATE_SKIPPED
+    const auto there = name == "steps"    ? step.has_output() || step.state() == v1::STEP_STATE_SKIPPED || step.passed_over()
                        : name == "status" ? status_word(step) != nullptr
                                           : name == "errors" && step.has_fault();
     if (there) out.push_back(step.path());

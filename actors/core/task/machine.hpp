@@ -103,6 +103,10 @@ class task_machine {
   bool decide_condition(std::uint32_t index, std::string_view answer);
   void cannot_decide(std::uint32_t index, const std::string& why);
 
+  // ---- steps with `on_failure: continue` (steps/pass_over.cpp) ----
+  void pass_over(std::uint32_t index);
+  void end_performed();
+
   // ---- leases with heartbeats (heartbeat.cpp) ----
   std::int64_t heartbeat_of(const v1::StepRecord& step, v1::Direction direction) const;
   void begin_lease(v1::StepRecord& step, v1::Direction direction);
@@ -130,7 +134,7 @@ class task_machine {
   std::optional<v1::Fault> fault_of_type(const v1::StepRecord& step, const attempt_ended& e) const;
 
   // ---- recovery (recovery.cpp) ----
-  enum class answer { park, undo, cool_off, fail };
+  enum class answer { park, undo, cool_off, fail, go_on };
   bool attempts_left(const v1::StepRecord& step) const;
   std::int64_t retry_for_of(const v1::StepRecord& step) const;
   bool retry_clock_runs(const v1::StepRecord& step) const;

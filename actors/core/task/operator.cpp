@@ -234,6 +234,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   step->clear_not_before_unix_ms();
   step->clear_given_up();
   step->clear_failing_since_unix_ms();
+  step->clear_passed_over();
   step->set_ended_at_unix_ms(now_ms());
   drop_payload(step->input(), out_);
   step->clear_input();
@@ -264,7 +265,12 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   }
   note_operator(v1::EVENT_KIND_OPERATOR_SETTLE, action, index + 1);
   step->clear_not_before_unix_ms();
-  if (completed) {
+  if (step->passed_over() && !completed) {
+    // The task has gone on without it: it is not performed any more.
+    step->clear_doubtful();
+    note(v1::EVENT_KIND_STEP_SETTLED, index, "an operator says that it never happened");
+  } else if (completed) {
+    step->clear_passed_over();
     complete(index, planted(&planted_faults::forget_settled_output) ? std::string{} : minify_json(action.json()));
   } else if (step->state() == v1::STEP_STATE_UNDOING) {
     undo_done(index, "an operator says that it never happened");

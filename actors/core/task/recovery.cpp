@@ -160,7 +160,7 @@ void task_machine::on(const wait_lost&) {
 void task_machine::take_up(std::uint32_t index) {
   const auto& step = at(index);
   const auto failed = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
-  if (record_.state() != v1::TASK_STATE_RUNNING || under_way(step) || !failed || to_be_looked_up(step)) return;
+  if (record_.state() != v1::TASK_STATE_RUNNING || under_way(step) || !failed || to_be_looked_up(step) || step.passed_over()) return;
   if (step.given_up())
     answer_given_up(index);
   else if (attempts_left(step))
@@ -214,17 +214,19 @@ task_machine::answer task_machine::answer_of(const v1::StepRecord& step) const {
   const auto& workflow = ctx_.definition->definition();
   const auto says = definition.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? workflow.on_failure() : definition.on_failure();
   if (step.doubtful()) {
-    // `in_doubt: fail` lets doubt pass into an end, and into nothing else.
-    const auto ends = says == v1::ON_FAILURE_UNDO || says == v1::ON_FAILURE_FAIL;
+    // `in_doubt: fail` lets doubt pass into an end, or into what comes after the step, and into nothing else.
+    const auto goes_on = says == v1::ON_FAILURE_FAIL || says == v1::ON_FAILURE_CONTINUE;
+    const auto ends = says == v1::ON_FAILURE_UNDO || goes_on;
     const auto may_end = ends && (definition.in_doubt() == v1::IN_DOUBT_FAIL || planted(&planted_faults::fail_in_doubt));
-    const auto wants_to_know =
-        definition.pivot() || !may_be_repeated(definition.in_doubt()) || key_is_gone(step.fault()) || says == v1::ON_FAILURE_FAIL;
-    if (wants_to_know && !may_end) return answer::park;
+    const auto wants_to_know = definition.pivot() || !may_be_repeated(definition.in_doubt()) || key_is_gone(step.fault()) || goes_on;
+    const auto on_the_quiet = says == v1::ON_FAILURE_CONTINUE && planted(&planted_faults::go_on_in_doubt);
+    if (wants_to_know && !may_end && !on_the_quiet) return answer::park;
   }
   switch (says) {
     case v1::ON_FAILURE_FAIL: return answer::fail;
     case v1::ON_FAILURE_UNDO: return pivot_begun() == nullptr ? answer::undo : answer::park;
     case v1::ON_FAILURE_COOL_OFF: return answer::cool_off;
+    case v1::ON_FAILURE_CONTINUE: return answer::go_on;
     default: return answer::park;
   }
 }
@@ -237,6 +239,7 @@ void task_machine::answer_given_up(std::uint32_t index) {
     case answer::undo: undo_or_hold(why); break;
     case answer::fail: begin_fail(why); break;
     case answer::cool_off: cool_off(index); break;
+    case answer::go_on: pass_over(index); break;
   }
 }
 

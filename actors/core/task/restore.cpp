@@ -100,7 +100,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
         break;
       case v1::STEP_STATE_PENDING:
       case v1::STEP_STATE_FAILED:
-        if (planted.restore_without_doubt) break;
+        if (planted.restore_without_doubt || step.passed_over()) break;
         // A task that is being undone or is to fail performs nothing any more.
         if (!undoing && !record.failing() && !still_to_start) may_be_performed(step, backup_unix_ms);
         break;

@@ -16,17 +16,33 @@ standing standing_of(const v1::TaskRecord& record) {
   return out;
 }
 
+namespace {
+
+/// `WORD: a, b`, behind a `; ` where there is something before it.
+void add_paths(std::string& out, const char* word, const std::vector<std::string>& paths) {
+  if (paths.empty()) return;
+  out += (out.empty() ? "" : "; ") + std::string{word} + ": ";
+  for (const auto& path : paths) out += (&path == &paths.front() ? "" : ", ") + path;
+}
+
+}  // namespace
+
 std::string standing_words(const standing& what) {
   std::string out;
-  const auto add = [&out](const char* word, const std::vector<std::string>& paths) {
-    if (paths.empty()) return;
-    out += (out.empty() ? "" : "; ") + std::string{word} + ": ";
-    for (const auto& path : paths) out += (&path == &paths.front() ? "" : ", ") + path;
-  };
-  add("stands", what.stands);
-  add("undone", what.undone);
-  add("in doubt", what.in_doubt);
+  add_paths(out, "stands", what.stands);
+  add_paths(out, "undone", what.undone);
+  add_paths(out, "in doubt", what.in_doubt);
   return out.empty() ? "nothing was done" : out;
+}
+
+std::string passed_over_words(const v1::TaskRecord& record) {
+  std::vector<std::string> failed, in_doubt;
+  for (const auto& step : record.steps())
+    if (step.passed_over()) (step.doubtful() ? in_doubt : failed).push_back(step.path());
+  std::string out;
+  add_paths(out, "failed", failed);
+  add_paths(out, "in doubt", in_doubt);
+  return out;
 }
 
 }  // namespace fairlead::core

@@ -197,7 +197,7 @@ void task_machine::advance() {
 }
 
 void task_machine::advance_perform() {
-  // Again after a step was skipped: its successors may be ready now.
+  // Again after a step was skipped or passed over: its successors may be ready now.
   while (start_ready()) {
   }
   if (stopped() || out_.fatal || record_.state() != v1::TASK_STATE_RUNNING) return;
@@ -206,16 +206,12 @@ void task_machine::advance_perform() {
   }
 }
 
-/// True: a step has been skipped, and others may be ready now.
+/// True: a step is over without an attempt, and others may be ready now.
 bool task_machine::start_ready() {
   next_steps next;
   ctx_.engine->next(*ctx_.definition, record_, next);
   if (next.over) {
-    move_task(record_, task_moves::complete, ctx_.now, out_);
-    record_.set_finished_at_unix_ms(now_ms());
-    add_event(record_, v1::EVENT_KIND_TASK_COMPLETED, 0, 0, ctx_.now);
-    out_.ended = true;
-    out_.unparked = true;
+    end_performed();
     return false;
   }
   if (planted(&planted_faults::skip_needs)) {
@@ -223,14 +219,14 @@ bool task_machine::start_ready() {
     for (std::uint32_t i = 0; i < steps(); ++i)
       if (at(i).state() == v1::STEP_STATE_PENDING) next.ready.push_back(i);
   }
-  bool skipped = false;
+  bool over = false;
   for (const auto step : next.ready) {
     start_perform(step);
     // The step may have given up instead, and the task is undone now.
     if (stopped() || out_.fatal || record_.state() != v1::TASK_STATE_RUNNING) return false;
-    skipped = skipped || at(step).state() == v1::STEP_STATE_SKIPPED;
+    over = over || at(step).state() == v1::STEP_STATE_SKIPPED || at(step).passed_over();
   }
-  return skipped;
+  return over;
 }
 
 // ---- entry points ----

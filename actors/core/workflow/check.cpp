@@ -99,6 +99,9 @@ class checker {
     if (!v1::OnFailure_IsValid(definition_.on_failure())) add("", "on_failure", "this release does not know this value", "");
     bool used = definition_.on_failure() == v1::ON_FAILURE_COOL_OFF;
     for (const auto& step : definition_.steps()) used = used || step.on_failure() == v1::ON_FAILURE_COOL_OFF;
+    const auto goes_on = [&](const v1::StepDefinition& step) { return effective(definition_, step) == v1::ON_FAILURE_CONTINUE; };
+    if (definition_.ends_failed() && std::none_of(definition_.steps().begin(), definition_.steps().end(), goes_on))
+      add("", "end", "no on_failure here is continue, so end: failed has no effect", "");
     if (definition_.cool_off_ms() != 0) {
       range("", "cool_off", definition_.cool_off_ms(), 1);
       if (!used) add("", "cool_off", "no on_failure here is cool_off, so cool_off has no effect", "");

@@ -76,6 +76,7 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
   out += "deployed  " + time_text(workflow.deployed_at_unix_ms()) + "\n";
   if (definition.timeout_ms() != 0) out += "timeout   " + format_duration(definition.timeout_ms()) + "\n";
   out += "failure   " + on_failure_text(definition.on_failure(), definition.cool_off_ms()) + "\n";
+  if (definition.ends_failed()) out += "end       failed, where a step was passed over\n";
   if (definition.keep_days() != 0) out += "kept      " + std::to_string(definition.keep_days()) + " days after the end\n";
   for (const auto& step : definition.steps()) {
     if (step.input_type().empty() && step.output_type().empty()) continue;

@@ -108,6 +108,7 @@ std::string workflow_show_json(const v1::WorkflowShowReply& reply) {
   out.begin_object().key("name").string(workflow.definition().name()).key("content_hash").string(store::to_hex(workflow.content_hash()));
   out.key("deployed_at").moment(workflow.deployed_at_unix_ms()).key("timeout_ms").number(std::int64_t{workflow.definition().timeout_ms()});
   out.key("on_failure").string(on_failure_word(workflow.definition().on_failure()));
+  out.key("end").string(workflow.definition().ends_failed() ? "failed" : "completed");
   out.key("cool_off_ms").number(std::int64_t{workflow.definition().cool_off_ms()}).key("keep_days");
   workflow.definition().keep_days() == 0 ? out.null() : out.number(workflow.definition().keep_days());
   out.key("steps").begin_array();

@@ -326,6 +326,15 @@ TEST(workflow_file, shows_a_condition_that_is_no_expression_at_its_key) {
             lines{"3:7: steps.a.when: an expression reads the output of its own step, which does not exist yet"});
 }
 
+TEST(workflow_file, reads_what_goes_on_without_a_step_and_how_the_task_ends_then) {
+  const auto file = parse_workflow("w.yaml", step_with("on_failure: continue") + "end: failed\n", nullptr);
+  EXPECT_EQ(shown(file.problems), lines{});
+  EXPECT_EQ(file.definition.steps(0).on_failure(), v1::ON_FAILURE_CONTINUE);
+  EXPECT_TRUE(file.definition.ends_failed());
+  EXPECT_EQ(workflow_problems(step_with("") + "end: failed\n"), lines{"5:6: end: no on_failure here is continue, so end: failed has no effect"});
+  EXPECT_EQ(workflow_problems(step_with("") + "end: undone\n"), lines{"5:6: end: expected completed or failed, found \"undone\""});
+}
+
 TEST(workflow_file, refuses_later_words_by_name) {
   for (const auto* key : {"for_each", "repeat", "wait", "signal", "on_timeout", "workflow", "join", "finally", "retry", "lock"})
     EXPECT_EQ(workflow_problems(step_with(std::string{key} + ": x")),
@@ -334,8 +343,6 @@ TEST(workflow_file, refuses_later_words_by_name) {
     EXPECT_EQ(workflow_problems(step_with("") + key + ": x\n"), lines{"5:1: " + std::string{key} + ": this key is not supported yet"});
   EXPECT_EQ(workflow_problems(step_with("undo: { call: z,\n also_if_failed: true }")),
             lines{"4:2: steps.a.undo.also_if_failed: this key is not supported yet"});
-  EXPECT_EQ(workflow_problems(step_with("on_failure: continue")),
-            lines{"3:13: steps.a.on_failure: on_failure: continue is not supported yet; use undo, park, fail or cool_off"});
 }
 
 TEST(workflow_file, checks_agents_and_calls_when_they_are_known) {

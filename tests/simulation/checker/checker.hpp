@@ -21,7 +21,8 @@
 //   two_effects             never more than one standing effect of a step
 //   needs                   performed only when what it needs is durably over
 //   perform_after_undo, not_drained, wrong_order, undo_twice, undo_of_nothing, pivot_undone    the rules of undo
-//   completed_without_effect, skipped_with_effect, undone_but_standing, passed_over_doubt      what an end means
+//   completed_without_effect, skipped_with_effect, passed_over_with_effect, undone_but_standing, passed_over_doubt, end_failed
+//                                                                                              what an end means
 //   lost_alert, stale_alert, no_wake_up, wake_up_lost, stalled, unresolvable, store_check      nobody waits unseen
 //   status_order, status_lost, status_wrong                    what the submitter is told
 

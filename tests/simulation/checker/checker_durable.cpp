@@ -208,6 +208,11 @@ void checker::judge_failing_alert(const v1::TaskRecord& record, const store::sna
 }
 
 void checker::judge_completed(const v1::TaskRecord& record) const {
+  const auto* plan = shape_of(record);
+  world_.judges("end_failed");
+  const auto goes_on = std::any_of(record.steps().begin(), record.steps().end(), [](const auto& one) { return one.state() == v1::STEP_STATE_FAILED; });
+  if (plan != nullptr && plan->definition().ends_failed() && goes_on)
+    world::broken("end_failed", record.id() + " is completed with a failed step, and its workflow says end: failed");
   for (int i = 0; i < record.steps_size(); ++i) {
     const auto& step = record.steps(i);
     const auto name = record.id() + "/" + step.path();
@@ -221,6 +226,12 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
     } else if (step.state() == v1::STEP_STATE_SKIPPED) {
       world_.judges("skipped_with_effect");
       if (standing != 0) world::broken("skipped_with_effect", name + " is skipped, and its effect stands in the service");
+    } else if (step.state() == v1::STEP_STATE_FAILED && plan != nullptr && answer_of(plan->step(of.step), *plan) == v1::ON_FAILURE_CONTINUE) {
+      world_.judges("passed_over_with_effect");
+      world_.count("steps passed over");
+      if (standing != 0 && !step.doubtful()) world::broken("passed_over_with_effect", name + " has failed for certain, and its effect stands in the service");
+      if (step.doubtful() && plan->step(of.step).in_doubt() != v1::IN_DOUBT_FAIL)
+        world::broken("passed_over_doubt", name + " is in doubt, and its task has gone on without it");
     } else {
       world::broken("completed_without_effect", record.id() + " is completed with " + step.path() + " " + core::state_word(step.state()));
     }
@@ -267,6 +278,8 @@ void checker::judge_failed(const v1::TaskRecord& record) const {
   if (record.terminated() && !terminated) world::broken("failed_unasked", record.id() + " says that it was terminated, and nobody has");
   bool says_fail = plan->definition().on_failure() == v1::ON_FAILURE_FAIL;
   for (std::uint32_t i = 0; i < plan->size(); ++i) says_fail = says_fail || answer_of(plan->step(i), *plan) == v1::ON_FAILURE_FAIL;
+  const auto passed_over = [](const auto& one) { return one.state() == v1::STEP_STATE_FAILED || one.doubtful(); };
+  says_fail = says_fail || (plan->definition().ends_failed() && std::any_of(record.steps().begin(), record.steps().end(), passed_over));
   if (!record.terminated() && !says_fail) world::broken("failed_unasked", record.id() + " has failed, and nobody has said that it may");
   const auto left = core::standing_of(record);
   for (int i = 0; i < record.steps_size(); ++i) {

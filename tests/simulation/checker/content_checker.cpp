@@ -105,6 +105,8 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
       states.members[step.path()] = text_value("skipped");
       continue;
     }
+    if (step.state() == v1::STEP_STATE_FAILED) states.members[step.path()] = text_value("failed");
+    if (step.state() == v1::STEP_STATE_FAILED && step.passed_over()) steps.members[step.path()] = value{};
     // What a step gave is known as soon as it is over, and while it is undone.
     const auto ended =
         completed(step.state()) || ((step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE) && step.has_output());

@@ -33,6 +33,7 @@ class generator {
     make_pivot();
     let_fail();
     add_conditions();
+    let_go_on();
     make_lawful();
     return definition_;
   }
@@ -158,6 +159,16 @@ class generator {
       else
         step.set_when_json(how < 9 ? R"("${ .input.yes }")" : R"("${ .input.yes? }")");
     }
+  }
+
+  /// From a stream of their own, as these were added to what had been there.
+  void let_go_on() {
+    random_stream luck{workflow_, 700};
+    if (!luck.chance(250)) return;
+    for (auto& step : *definition_.mutable_steps())
+      if (luck.chance(400)) step.set_on_failure(v1::ON_FAILURE_CONTINUE);
+    const auto goes_on = [](const auto& one) { return one.on_failure() == v1::ON_FAILURE_CONTINUE; };
+    definition_.set_ends_failed(luck.chance(400) && std::any_of(definition_.steps().begin(), definition_.steps().end(), goes_on));
   }
 
   template <class Definition>

@@ -26,7 +26,8 @@ class Descriptor;
 
 namespace fairlead {
 
-enum class on_failure { undo, park, cool_off, fail };
+/// `go_on` is `continue` in YAML.
+enum class on_failure { undo, park, cool_off, fail, go_on };
 enum class in_doubt { retry, park, fail };
 
 struct workflow_problem {
@@ -132,6 +133,8 @@ class workflow {
   workflow& timeout(duration how_long);
   workflow& on_failure(fairlead::on_failure what);
   workflow& cool_off(duration how_long);
+  /// Where a step was passed over (`on_failure::go_on`), the task ends as failed and not as completed.
+  workflow& end_failed();
   /// How many days finished tasks are kept; default: as the node says.
   workflow& keep_days(std::uint32_t days);
 

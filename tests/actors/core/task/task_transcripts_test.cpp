@@ -115,6 +115,7 @@ class interpreter {
         if (word == "in_doubt=park") one.set_in_doubt(v1::IN_DOUBT_PARK);
         if (word == "in_doubt=fail") one.set_in_doubt(v1::IN_DOUBT_FAIL);
         if (word == "on_failure=fail") one.set_on_failure(v1::ON_FAILURE_FAIL);
+        if (word == "on_failure=continue") one.set_on_failure(v1::ON_FAILURE_CONTINUE);
         if (word.rfind("retry_for=", 0) == 0) {
           one.set_attempts(0);
           one.set_retry_for_ms(std::stol(value));
@@ -140,6 +141,7 @@ class interpreter {
       if (word.rfind("timeout=", 0) == 0) definition.set_timeout_ms(std::stol(word.substr(8)));
       if (word == "on_failure=undo") definition.set_on_failure(v1::ON_FAILURE_UNDO);
       if (word == "on_failure=fail") definition.set_on_failure(v1::ON_FAILURE_FAIL);
+      if (word == "end=failed") definition.set_ends_failed(true);
     }
     world_.emplace(definition);
     world_->agents.instances.clear();
