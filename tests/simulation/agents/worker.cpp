@@ -330,9 +330,9 @@ std::vector<v1::Perform> agents::worker::unseen(const carried& at, std::uint64_t
   return out;
 }
 
-/// Its lease has not ended, also by the clock of a shard that was set.
-bool agents::worker::is_alive(const v1::Perform& what) {
-  return world_.clock_settings() == 0 && leases_.at(key_of(what)).until_us() - world_.now_us() > 200 * millisecond;
+/// Its host cannot have ended its lease yet. What it does by the clock of a shard that was set is not known here.
+bool agents::worker::is_alive(const carried& at, const v1::Perform& what) const {
+  return world_.clock_settings() == 0 && at.host->keeps_until_us(key_of(what)) - world_.now_us() > 200 * millisecond;
 }
 
 void agents::worker::judge_confirmed(std::uint64_t carrier, std::uint64_t answer) {
@@ -342,7 +342,7 @@ void agents::worker::judge_confirmed(std::uint64_t carrier, std::uint64_t answer
     for (const auto& [number, attempts] : where.now->answers)
       for (const auto& one : attempts)
         // One whose lease has ended meanwhile is not sent again.
-        if (number <= answer && !known(one).is_seen && is_alive(one))
+        if (number <= answer && !known(one).is_seen && is_alive(*where.now, one))
           world::broken("answer_lost", describe(one) + " was in an answer that " + site_.instance + " never got, and is made to confirm");
   }
 }
@@ -367,7 +367,7 @@ void agents::worker::takes(std::size_t node, std::uint64_t carrier, session::tak
         if (attempts.size() > most) world::broken("too_many_taken", site_.instance + " has asked for fewer attempts than an answer has");
         for (const auto& one : lost) {
           const auto is_in = std::any_of(attempts.begin(), attempts.end(), [&](const auto& it) { return key_of(it.what) == key_of(one); });
-          if (!is_in && attempts.size() < most && is_alive(one) && !known(one).is_seen)
+          if (!is_in && attempts.size() < most && is_alive(*here, one) && !known(one).is_seen)
             world::broken("answer_lost", describe(one) + " was in an answer that " + site_.instance + " never got, and is not sent again");
         }
         for (const auto& one : attempts) here->answers[answer->number].push_back(one.what);

@@ -99,7 +99,7 @@ class agents::worker {
     std::uint64_t life = 0;
   };
   carried* at_node(std::size_t node, std::uint64_t carrier);
-  bool is_alive(const v1::Perform& what);
+  bool is_alive(const carried& at, const v1::Perform& what) const;
   std::vector<v1::Perform> unseen(const carried& at, std::uint64_t after) const;
   void in_host(place& where, std::uint64_t carrier, const std::function<void(post&)>& what);
   void in_hand(std::uint64_t life, const std::function<void(hand&)>& what);
