@@ -224,10 +224,14 @@ void worker_session::give_back(bool all) {
     auto& one = found->second;
     if ((one.is_carried && !planted(&core::planted_faults::give_back_carried)) || one.may_be_known) continue;
     if (!all && (take_ || now() - std::max(last_take_, one.came) < give_back_after)) continue;
-    auto done = std::move(one.done);
+    const bool is_kept = planted(&core::planted_faults::keep_given_back);
+    auto done = is_kept ? one.done : std::move(one.done);
     const auto key = found->first;
     remember(one.what.ticket(), report_result::not_held);
-    forget(found);
+    if (is_kept)
+      one.is_carried = true;
+    else
+      forget(found);
     done(key, not_begun());
   }
 }
@@ -253,7 +257,7 @@ void worker_session::look_at_offer() {
 status worker_session::drain() {
   if (is_over()) return gone();
   heard();
-  drains_ = true;
+  drains_ = !planted(&core::planted_faults::ignore_drain);
   return nothing{};
 }
 
@@ -261,7 +265,7 @@ status worker_session::leave(bool abandoned) {
   if (is_over()) return gone();
   heard();
   const auto open = held() + reports_.size();
-  if (open > 0 && !abandoned)
+  if (open > 0 && !abandoned && !planted(&core::planted_faults::leave_holding))
     return error{v1::ERROR_CODE_WRONG_STATE, "The worker holds " + std::to_string(open) + " attempts.",
                  "Report their outcomes first, or add abandon=true: each is then in doubt."};
   leaves_ = true;
@@ -273,7 +277,9 @@ status worker_session::leave(bool abandoned) {
     auto done = std::move(which->second.done);
     answer_beats(which->second, false);
     forget(which);
-    done(key, in_doubt_fault("abandoned", "the worker has left, and may have begun the attempt"));
+    done(key, planted(&core::planted_faults::give_back_abandoned)
+                  ? not_begun()
+                  : in_doubt_fault("abandoned", "the worker has left, and may have begun the attempt"));
   }
   return nothing{};
 }
@@ -295,7 +301,7 @@ carried_backend::wish worker_session::wants() const { return {drains_ || is_sile
 void worker_session::caught_up() {
   const auto here = now();
   // The shards learn of a drain a moment later, and the worker gets nothing more from now on.
-  if (drains_) give_back(true);
+  if (drains_ && !planted(&core::planted_faults::send_though_drained)) give_back(true);
   deliver();
   // Once: a worker that goes on taking while it drains waits as usual.
   if (take_ && (here >= take_->what.came + take_->what.wait || (drains_ && !drain_told_))) end_take();

@@ -26,7 +26,7 @@ class agents::post final : public agent_outbox {
     std::function<void(std::uint32_t shard, std::uint64_t core, std::function<void(agents::shard&)>)> to_scheduler;
     // Of a worker over HTTP.
     std::function<void()> ended{};                                                    // it has ended by itself
-    std::function<void()> announces{};                                                // a registration leaves
+    std::function<void(bool draining)> announces{};                                   // a registration leaves
     std::function<void(const fairlead::agents::attempt_key&, bool accepted)> told{};  // of an outcome
     const host_clock* time = nullptr;
     const core::planted_faults* planted = nullptr;
