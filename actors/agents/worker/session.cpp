@@ -107,7 +107,9 @@ void worker_session::shut_down() {
   for (const auto& one : std::exchange(waiting_beats_, {})) one->answer(gone());
   for (const auto& one : std::exchange(waiting_reports_, {})) one->answer(gone());
   attempts_.clear();
+  queue_.clear();
   reports_.clear();
+  reported_.clear();
 }
 
 // ---- takes ----
@@ -232,8 +234,10 @@ void worker_session::give_back(bool all) {
   }
 }
 
+/// Looks at the queue alone, which is short: what has not been carried is in it.
 std::size_t worker_session::carried() const {
-  return static_cast<std::size_t>(std::count_if(attempts_.begin(), attempts_.end(), [](const auto& one) { return one.second.is_carried; }));
+  const auto waits = [this](const attempt_key& key) { return !attempts_.at(key).is_carried; };
+  return attempts_.size() - static_cast<std::size_t>(std::count_if(queue_.begin(), queue_.end(), waits));
 }
 
 std::size_t worker_session::held() const {

@@ -220,6 +220,7 @@ class worker_session final : public carried_backend {
   std::unordered_map<std::string, attempt_key> tickets_;                 // of attempts_
   std::list<attempt_key> queue_;                                         // of those that the next answers carry, in order
   std::unordered_map<attempt_key, reported, attempt_key_hash> reports_;  // outcomes on their way to the shard
+  std::unordered_map<std::string, attempt_key> reported_;                // tickets of reports_
   std::unordered_map<std::string, report_result> told_;                  // tickets of recorded and refused outcomes
   std::deque<std::string> told_order_;                                   // the same, oldest first
   std::unordered_set<std::string> have_;
