@@ -25,7 +25,8 @@
 
 namespace fairlead {
 
-/// Each sends two messages a second to each shard.
+/// Each sends two messages a second to each shard: 4,000 whose takes wait cost a third of a core, and 77 KiB each, of which 65 KiB are its
+/// connection. A shard knows 10,000 instances, and a node has 10,000 connections.
 inline constexpr std::size_t most_workers = 4'096;
 
 /// The component of notes about agents that step aside for workers, and take work again.
@@ -65,7 +66,7 @@ class workers : public std::enable_shared_from_this<workers> {
   void close();
   std::size_t count() const;
 
-  /// `who` is drained while a worker of the agent is here. Not called for the node's own drain: `who` is drained then like all agents.
+  /// `who` is drained while a worker of the agent is here. While the node itself is drained `who` is told nothing: the node drains it.
   void add_stand_in(const std::string& agent, agent_actor who);
   bool carries(const std::string& agent) const;
 

@@ -290,7 +290,10 @@ void worker_session::close() {
   ends_ = true;
 }
 
-bool worker_session::is_silent() const { return !take_ && now() - last_request_ >= worker_silence; }
+/// A take that has ended with nothing was heard until its end, however long ago it came.
+moment worker_session::last_sign() const { return std::max(last_request_, last_take_); }
+
+bool worker_session::is_silent() const { return !take_ && now() - last_sign() >= worker_silence; }
 
 carried_backend::wish worker_session::wants() const { return {drains_ || is_silent(), is_silent(), leaves_, ends_}; }
 
@@ -306,7 +309,7 @@ void worker_session::caught_up() {
   if (!take_) give_back(false);
   end_late_requests();
   look_at_offer();
-  if (!take_ && attempts_.empty() && reports_.empty() && here - last_request_ >= worker_forgotten) leaves_ = true;
+  if (!take_ && attempts_.empty() && reports_.empty() && here - last_sign() >= worker_forgotten) leaves_ = true;
 }
 
 std::optional<moment> worker_session::next_wake() const {
@@ -318,9 +321,9 @@ std::optional<moment> worker_session::next_wake() const {
   } else {
     // A silent worker with attempts changes nothing by itself until they end.
     if (!is_silent())
-      sooner(last_request_ + worker_silence);
+      sooner(last_sign() + worker_silence);
     else if (attempts_.empty() && reports_.empty())
-      sooner(last_request_ + worker_forgotten);
+      sooner(last_sign() + worker_forgotten);
     for (const auto& key : queue_)
       if (const auto& one = attempts_.at(key); !one.is_carried && !one.may_be_known)
         sooner(std::max(last_take_, one.came) + give_back_after);

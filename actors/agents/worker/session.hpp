@@ -205,6 +205,7 @@ class worker_session final : public carried_backend {
   void deliver();
   void give_back(bool all);
   void look_at_offer();
+  moment last_sign() const;
   bool is_silent() const;
   void forget(held_attempts::iterator which);
   void answer_beats(held_attempt& one, bool held);
