@@ -107,7 +107,9 @@ void worker_session::shut_down() {
   for (const auto& one : std::exchange(waiting_beats_, {})) one->answer(gone());
   for (const auto& one : std::exchange(waiting_reports_, {})) one->answer(gone());
   attempts_.clear();
+  queue_.clear();
   reports_.clear();
+  reported_.clear();
 }
 
 // ---- takes ----
@@ -236,8 +238,10 @@ void worker_session::give_back(bool all) {
   }
 }
 
+/// Looks at the queue alone, which is short: what has not been carried is in it.
 std::size_t worker_session::carried() const {
-  return static_cast<std::size_t>(std::count_if(attempts_.begin(), attempts_.end(), [](const auto& one) { return one.second.is_carried; }));
+  const auto waits = [this](const attempt_key& key) { return !attempts_.at(key).is_carried; };
+  return attempts_.size() - static_cast<std::size_t>(std::count_if(queue_.begin(), queue_.end(), waits));
 }
 
 std::size_t worker_session::held() const {
@@ -292,7 +296,10 @@ void worker_session::close() {
   ends_ = true;
 }
 
-bool worker_session::is_silent() const { return !take_ && now() - last_request_ >= worker_silence; }
+/// A take that has ended with nothing was heard until its end, however long ago it came.
+moment worker_session::last_sign() const { return std::max(last_request_, last_take_); }
+
+bool worker_session::is_silent() const { return !take_ && now() - last_sign() >= worker_silence; }
 
 carried_backend::wish worker_session::wants() const { return {drains_ || is_silent(), is_silent(), leaves_, ends_}; }
 
@@ -308,7 +315,7 @@ void worker_session::caught_up() {
   if (!take_) give_back(false);
   end_late_requests();
   look_at_offer();
-  if (!take_ && attempts_.empty() && reports_.empty() && here - last_request_ >= worker_forgotten) leaves_ = true;
+  if (!take_ && attempts_.empty() && reports_.empty() && here - last_sign() >= worker_forgotten) leaves_ = true;
 }
 
 std::optional<moment> worker_session::next_wake() const {
@@ -320,9 +327,9 @@ std::optional<moment> worker_session::next_wake() const {
   } else {
     // A silent worker with attempts changes nothing by itself until they end.
     if (!is_silent())
-      sooner(last_request_ + worker_silence);
+      sooner(last_sign() + worker_silence);
     else if (attempts_.empty() && reports_.empty())
-      sooner(last_request_ + worker_forgotten);
+      sooner(last_sign() + worker_forgotten);
     for (const auto& key : queue_)
       if (const auto& one = attempts_.at(key); !one.is_carried && !one.may_be_known)
         sooner(std::max(last_take_, one.came) + give_back_after);

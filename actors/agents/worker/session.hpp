@@ -205,6 +205,7 @@ class worker_session final : public carried_backend {
   void deliver();
   void give_back(bool all);
   void look_at_offer();
+  moment last_sign() const;
   bool is_silent() const;
   void forget(held_attempts::iterator which);
   void answer_beats(held_attempt& one, bool held);
@@ -220,6 +221,7 @@ class worker_session final : public carried_backend {
   std::unordered_map<std::string, attempt_key> tickets_;                 // of attempts_
   std::list<attempt_key> queue_;                                         // of those that the next answers carry, in order
   std::unordered_map<attempt_key, reported, attempt_key_hash> reports_;  // outcomes on their way to the shard
+  std::unordered_map<std::string, attempt_key> reported_;                // tickets of reports_
   std::unordered_map<std::string, report_result> told_;                  // tickets of recorded and refused outcomes
   std::deque<std::string> told_order_;                                   // the same, oldest first
   std::unordered_set<std::string> have_;

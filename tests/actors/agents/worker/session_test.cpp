@@ -260,6 +260,20 @@ TEST_F(worker_session_test, takes_no_more_when_it_is_silent_and_is_forgotten_aft
   EXPECT_TRUE(worker->wants().leaves);
 }
 
+TEST_F(worker_session_test, is_not_silent_after_a_take_that_has_waited_longest) {
+  take(0, 4, 60'000);
+  pass(60'000);
+  EXPECT_FALSE(worker->wants().leaves);
+  EXPECT_FALSE(worker->wants().silent);
+  EXPECT_EQ(worker->next_wake(), time.steady() + duration{200});
+  pass(14'999);
+  EXPECT_FALSE(worker->wants().silent);
+  pass(1);
+  EXPECT_TRUE(worker->wants().silent);
+  pass(45'000);
+  EXPECT_TRUE(worker->wants().leaves);
+}
+
 TEST_F(worker_session_test, is_not_forgotten_while_it_works) {
   hand_over({attempt(1, 300'000)});
   EXPECT_EQ(tasks(take(0)), (numbers{1}));
