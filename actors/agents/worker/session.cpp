@@ -13,6 +13,8 @@ namespace {
 /// Between two takes of a worker that goes on taking.
 constexpr duration between_takes{200};
 constexpr duration give_back_after{2'000};
+/// Where a lease is short: so long before its end, so that the Scheduler hears of it while it still waits, but not at once.
+constexpr duration give_back_ahead{200};
 /// After a move, for how long an attempt that arrives may have been carried by an answer of the former node.
 constexpr duration carried_before{10'000};
 /// A shard hands everything over again within that time of its welcome, and not later than that.
@@ -217,6 +219,11 @@ void worker_session::deliver() {
   std::exchange(take_, std::nullopt)->done(std::move(out));
 }
 
+moment worker_session::given_back_at(const held_attempt& one) const {
+  const auto in_time = std::max(one.came + between_takes, one.lease_end - give_back_ahead);
+  return std::min(std::max(last_take_, one.came) + give_back_after, in_time);
+}
+
 void worker_session::give_back(bool all) {
   if (planted(&core::planted_faults::give_back_carried))
     for (auto& [key, one] : attempts_)
@@ -225,7 +232,7 @@ void worker_session::give_back(bool all) {
     const auto found = attempts_.find(*at++);
     auto& one = found->second;
     if ((one.is_carried && !planted(&core::planted_faults::give_back_carried)) || one.may_be_known) continue;
-    if (!all && (take_ || now() - std::max(last_take_, one.came) < give_back_after)) continue;
+    if (!all && (take_ || now() < given_back_at(one))) continue;
     const bool is_kept = planted(&core::planted_faults::keep_given_back);
     auto done = is_kept ? one.done : std::move(one.done);
     const auto key = found->first;
@@ -331,8 +338,7 @@ std::optional<moment> worker_session::next_wake() const {
     else if (attempts_.empty() && reports_.empty())
       sooner(last_sign() + worker_forgotten);
     for (const auto& key : queue_)
-      if (const auto& one = attempts_.at(key); !one.is_carried && !one.may_be_known)
-        sooner(std::max(last_take_, one.came) + give_back_after);
+      if (const auto& one = attempts_.at(key); !one.is_carried && !one.may_be_known) sooner(given_back_at(one));
     if (offered_ > carried() + reports_.size()) sooner(std::max(last_turn_, last_take_) + between_takes);
   }
   for (const auto& one : waiting_beats_) sooner(one->until);

@@ -6,8 +6,8 @@
 // answers are sent again: a lost answer costs a round trip. The worker counts leases by its own clock, from before it sent the take or the
 // heartbeat. The times of an answer are counted from when the request had come, so its lease never ends later than the one of the host.
 //
-// An attempt that no answer carried has not begun. It is given back as such once nobody takes for `give_back_after`, and the Scheduler hands
-// it to another instance at once. An attempt that may have been carried by an answer of another node is never given back.
+// An attempt that no answer carried has not begun. It is given back as such once nobody takes for `give_back_after`, or shortly before
+// its lease ends, and the Scheduler hands it to another instance at once. An attempt that may have been carried by an answer of another node is never given back.
 //
 // Outcomes and heartbeats are answered once the shard has recorded or refused them. All functions belong to the host's thread: see
 // host_call in actors/protocol/local_messages.hpp.
@@ -203,6 +203,7 @@ class worker_session final : public carried_backend {
   void confirm(std::uint64_t after);
   void end_take();
   void deliver();
+  moment given_back_at(const held_attempt& one) const;
   void give_back(bool all);
   void look_at_offer();
   moment last_sign() const;
