@@ -97,6 +97,7 @@ class stage {
       door::answer out;
       out.status = one.what.status;
       out.cut = one.what.cut;
+      out.cut_in_head = one.what.cut_in_head;
       if (out.status >= 400) out.content_type = "application/problem+json";
       if (one.what.retry_after_s > 0) out.more.emplace_back("Retry-After", std::to_string(one.what.retry_after_s));
       out.body = std::move(one.what.body);
@@ -120,6 +121,7 @@ status run_lessons(stage& on, agent_process* agent, const check_options& options
     if (at != shown && options.say && at != "the end") options.say("lesson " + at);
     shown = at;
     if (on.with([](const tester& one) { return one.is_over(); })) return nothing{};
+    if (agent != nullptr && on.with([](tester& one) { return one.is_time_to_end(); })) agent->tell_to_end();
     if (interrupted) return error{v1::ERROR_CODE_TIMED_OUT, "The check was interrupted", ""};
     if (agent != nullptr) {
       if (const auto how = agent->ended()) {
@@ -150,7 +152,9 @@ result<check_report> check_agent(const check_options& options) {
   if (!socket)
     return error{v1::ERROR_CODE_UNAVAILABLE, "Cannot listen on " + to_text(options.listen) + ": " + socket.failure().sentence,
                  "Choose another address with --listen"};
-  stage on{options.what};
+  auto what = options.what;
+  what.can_end = !options.command.empty();
+  stage on{std::move(what)};
   door::guard guards;
   guards.hosts.push_back(options.listen.host);
   std::atomic<int> ids = 0;

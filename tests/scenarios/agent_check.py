@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -45,6 +46,14 @@ FAULTS = {
     "stays": (7, "410 is passed over"),
     "does_twice": (8, "an attempt that comes twice is done twice"),
     "takes_over": (8, "each registration has take_over"),
+    "own_registration_key": (8, "the registration whose answer was lost is sent again under another key"),
+    "other_name": (8, "the registration whose answer was lost is sent again as another instance"),
+    "half_heads": (4, "an answer that ends in its head is taken for one without a body"),
+    "blind_to_undo": (0, "an undo is performed"),
+    "undoes_under_old_key": (5, "an undo has the key of its perform"),
+    "slow_heart": (0, "the heartbeats of an attempt are too far from each other"),
+    "deaf_to_409": (0, "on SIGTERM the worker is ended at once, whatever the node says"),
+    "dies_at_once": (0, "SIGTERM ends it while it holds an attempt"),
     "no_heartbeats": (0, "there are no heartbeats"),
     "no_kind": (0, "faults and outputs stand in one outcome", 6),
 }
@@ -61,7 +70,7 @@ class gone(Exception):
 def send(url, method, body=None, seconds=20.0, **headers):
     headers = {"Content-Type": "application/json", **headers} if body is not None else headers
     with urllib.request.urlopen(urllib.request.Request(url, body, headers, method=method), timeout=max(0.001, seconds)) as answer:
-        return json.loads(answer.read() or b"null")
+        return json.loads(answer.read() or b"null")  # http.client takes a head that breaks off for a whole one
 
 
 class faulty_agent:
@@ -70,16 +79,21 @@ class faulty_agent:
         self.api_, self.service_ = os.environ["FAIRLEAD_API"], os.environ["SERVICE_URL"]
         self.held_ = {}
         self.session_, self.worker_, self.after_ = None, "", 0
+        self.registrations_ = 0
+        self.ending_ = threading.Event()
 
     def is_(self, *faults):
         return self.fault_ in faults
 
     def post(self, path, body, once=False):
-        """The answer, and the moment from which leases count."""
+        """The answer, and the moment from which leases count. `body`: or what makes it, each time."""
         while True:
             stamp, pause = time.monotonic(), 1.0
             try:
-                answer = send(self.api_ + path, "POST", json.dumps(body).encode())
+                key = {"Idempotency-Key": self.registration_key()} if path == "/v1/workers" else {}
+                answer = send(self.api_ + path, "POST", json.dumps(body() if callable(body) else body).encode(), **key)
+                if answer is None and not self.is_("half_heads"):
+                    raise ValueError("the answer ends in its head")
                 return answer, time.monotonic() if self.is_("counts_from_arrival") else stamp
             except urllib.error.HTTPError as refused:
                 if refused.code == 410:
@@ -93,19 +107,31 @@ class faulty_agent:
                 return None, stamp
             time.sleep(pause)
 
-    def register(self):
+    def registration_key(self):
+        self.registrations_ += 1
+        return f"{os.getpid()}-{self.registrations_ if self.is_('own_registration_key') else 0}"
+
+    def me(self):
         new = self.is_("no_session")
-        made, _ = self.post("/v1/workers", {
-            "agent": "faulty", "instance": f"faulty-{os.getpid()}", "calls": ["send"], "lookups": ["send"], "capacity": 2,
-            "session": None if new else self.session_, "have": [] if self.is_("empty_have") else [one["ticket"] for one in self.held_.values()],
-            "take_over": self.is_("takes_over")})
+        other = self.registrations_ if self.is_("other_name") and not self.session_ else 0
+        self.name_ = self.name_ if self.session_ else f"faulty-{os.getpid()}-{other}"
+        return {"agent": "faulty", "instance": self.name_, "calls": ["send"], "lookups": ["send"], "capacity": 2,
+                "session": None if new else self.session_,
+                "have": [] if self.is_("empty_have") else [one["ticket"] for one in self.held_.values()], "take_over": self.is_("takes_over")}
+
+    def register(self):
+        made, _ = self.post("/v1/workers", self.me)
         self.session_, self.worker_, self.after_ = made["session"], "/v1/workers/" + made["worker"], 0
 
     def perform(self, one):
         left = one["end"] - time.monotonic()
-        key = {} if self.is_("no_key") else {"Idempotency-Key": one["ticket"] if self.is_("own_key") else one["idempotency_key"]}
+        undoes = one["direction"] == "undo"
+        key = one["perform_key"] if undoes and self.is_("undoes_under_old_key") else one["ticket"] if self.is_("own_key") else one["idempotency_key"]
+        key = {} if self.is_("no_key") else {"Idempotency-Key": key}
+        to = self.service_ + ("/undo" if undoes and not self.is_("blind_to_undo") else "")
+        seconds = 20 if self.is_("finishes_late", "deaf_to_held", "knows_no_lease") else left
         try:
-            send(self.service_, "POST", json.dumps(one["input"]).encode(), 20 if self.is_("finishes_late", "deaf_to_held", "knows_no_lease") else left, **key)
+            send(to, "POST", json.dumps(one["input"]).encode(), seconds, **key)
         except NO_ANSWER as why:
             kind = "transient" if self.is_("sure_of_nothing") else "in_doubt"
             if not self.is_("sure_of_all"):
@@ -131,8 +157,9 @@ class faulty_agent:
         one["ended"] = True
 
     def beat(self):
+        share = 1.7 if self.is_("slow_heart") else 1 / 3
         for one in list(self.held_.values()):
-            if self.is_("no_heartbeats") or not one["heartbeat_ms"] or "ended" in one or time.monotonic() < one["beat"] + one["heartbeat_ms"] / 3000:
+            if self.is_("no_heartbeats") or not one["heartbeat_ms"] or "ended" in one or time.monotonic() < one["beat"] + share * one["heartbeat_ms"] / 1000:
                 continue
             answer, stamp = self.post(self.worker_ + "/heartbeats", {"items": [{"ticket": one["ticket"], "sequence": time.time_ns()}]})
             one["beat"] = stamp
@@ -168,16 +195,30 @@ class faulty_agent:
                 self.held_[name] = one
                 threading.Thread(target=self.work, args=(one,), daemon=True).start()
 
+    def leave(self):
+        try:
+            send(self.api_ + self.worker_, "DELETE")
+        except urllib.error.HTTPError as refused:
+            if refused.code != 410 and not self.is_("deaf_to_409"):
+                raise SystemExit(f"DELETE: {refused.code} {refused.read().decode()}") from None
+
     def run(self):
+        if not self.is_("dies_at_once"):
+            signal.signal(signal.SIGTERM, lambda *_: self.ending_.set())
         self.register()
         while True:
             try:
+                if self.ending_.is_set() and (not self.held_ or self.is_("deaf_to_409")):
+                    return self.leave()
                 self.report()
                 for name, one in list(self.held_.items()):
                     if "ended" in one and "outcome" not in one:
                         del self.held_[name]
                 self.beat()
-                self.take()
+                if self.ending_.is_set():
+                    time.sleep(0.05)
+                else:
+                    self.take()
             except gone:
                 if self.is_("reports_once"):
                     self.held_.clear()
