@@ -36,6 +36,7 @@ struct lesson {
   bool not_held = false;        // heartbeats are answered with held: false
   bool never_happened = false;  // of a lookup: the perform in question
   bool draining = false;
+  bool loses_node = false;                 // the node goes away once the agent's service has the attempt
   bool ends_agent = false;                 // the agent is told to end once its service has the attempt
   std::vector<outcome_answer> outcomes{};  // in their order; after them all are accepted
   service_answer service = service_answer::at_once;

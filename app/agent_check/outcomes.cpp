@@ -190,11 +190,7 @@ reply tester::on_outcomes(const json& what, std::int64_t now) {
     if (answer == outcome_answer::accepted || answer == outcome_answer::cut || answer == outcome_answer::cut_in_head) one->accepted = true;
     if (answer == outcome_answer::accepted || answer == outcome_answer::not_held) one->closed = true;
   }
-  if (answer == outcome_answer::busy) {
-    auto out = problem(503, "unavailable", "The node is busy.");
-    out.retry_after_s = 1;
-    return out;
-  }
+  if (answer == outcome_answer::busy) return busy("The node is busy.");
   if (answer == outcome_answer::gone) {
     gone_told_ = true;
     worker_->gone = true;
@@ -211,7 +207,8 @@ reply tester::on_outcomes(const json& what, std::int64_t now) {
 void tester::judge_missing(std::int64_t) {
   const auto& of = at();
   if (worker_->gone) {
-    blame(rule::session, "the agent did not register again after 410");
+    blame(rule::session, of.loses_node ? "the agent did not register at the other node after its own was lost"
+                                       : "the agent did not register again after 410");
   } else if (registration_lost_) {
     blame(rule::requests, "the registration was not sent again after its answer was lost");
   } else if (!current_) {

@@ -42,6 +42,12 @@ reply tester::problem(unsigned status, const std::string& code, const std::strin
   return {.status = status, .body = json{{"code", code}, {"status", status}, {"title", code}, {"detail", sentence}}.dump()};
 }
 
+reply tester::busy(const std::string& sentence) {
+  auto out = problem(503, "unavailable", sentence);
+  out.retry_after_s = 1;
+  return out;
+}
+
 /// What was said of a rule before is not said again, and of one rule not everything.
 void tester::blame(rule which, const std::string& sentence) {
   constexpr std::ptrdiff_t most_of_a_rule = 5;
@@ -68,6 +74,7 @@ std::string tester::now_at() const {
 reply tester::on_request(const asked& what, std::int64_t now) {
   if (what.path.starts_with(service_path)) return on_service(what, now);
   last_request_ = now;
+  if (lost_node_ == what.node) return busy("The node ends.");
   if (what.path == workers_path && what.method == "POST") return on_register(what, now);
   const std::string prefix = std::string{workers_path} + "/";
   if (!what.path.starts_with(prefix)) {
@@ -78,7 +85,7 @@ reply tester::on_request(const asked& what, std::int64_t now) {
   const auto slash = rest.find('/');
   const auto id = rest.substr(0, slash);
   const auto verb = slash == std::string::npos ? std::string{} : rest.substr(slash + 1);
-  if (!worker_ || worker_->id != id || worker_->gone) {
+  if (!worker_ || worker_->id != id || worker_->gone || worker_->node != what.node) {
     if (worker_ && worker_->gone && ++worker_->takes_after_end == 6)
       blame(rule::session, "the agent goes on with its old session, which was answered with 410");
     return problem(410, "gone", "The session has ended; register again.");
@@ -164,6 +171,7 @@ bool tester::can_be_taught(const lesson& one) const {
   if (one.needs_service && !served_) return false;
   if (one.twice && worker_->capacity < 2) return false;
   if (one.ends_agent && !plan_.can_end) return false;
+  if (one.loses_node && !plan_.two_nodes) return false;
   if (one.direction != "lookup") return true;
   const auto& call = plan_.call;
   return std::find(worker_->lookups.begin(), worker_->lookups.end(), call) != worker_->lookups.end();
@@ -209,8 +217,15 @@ void tester::on_time(std::int64_t now) {
   }
 }
 
+std::optional<int> tester::node_to_lose() {
+  if (lost_node_ || !service_has_current() || !at().loses_node) return std::nullopt;
+  // The other node knows nothing of the worker.
+  worker_->gone = true;
+  return lost_node_ = worker_->node;
+}
+
 bool tester::is_time_to_end() {
-  if (over_ || told_to_end_ || !current_ || !at().ends_agent || attempts_[*current_].service_requests == 0) return false;
+  if (told_to_end_ || !service_has_current() || !at().ends_agent) return false;
   told_to_end_ = true;
   return true;
 }

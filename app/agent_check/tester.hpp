@@ -21,6 +21,7 @@ struct asked {
   std::string query;  // decoded as far as the service needs it
   std::string body;
   std::optional<std::string> key{};  // of the header Idempotency-Key
+  int node = 0;                      // at which it came
 };
 
 struct reply {
@@ -45,7 +46,8 @@ struct plan {
   std::string call;   // empty: the first that it registers
   std::string input = R"({"to":"fairlead-agent-check"})";
   std::vector<lesson> lessons = all_lessons();
-  bool can_end = false;  // the tester can tell the agent to end
+  bool can_end = false;    // the tester can tell the agent to end
+  bool two_nodes = false;  // the agent knows two, and one can be lost
 };
 
 /// The path of the service that the tester plays.
@@ -60,6 +62,8 @@ class tester {
   reply on_request(const asked& what, std::int64_t now_ms);
   /// To be called a few times a second: lessons end by time, too.
   void on_time(std::int64_t now_ms);
+  /// The node that is to go away now; once.
+  std::optional<int> node_to_lose();
   /// Whether the agent is to be told to end; true once.
   bool is_time_to_end();
   /// The agent's process has ended.
@@ -77,6 +81,7 @@ class tester {
     std::string id, instance, agent, session;
     std::vector<std::string> calls, lookups;
     std::int64_t capacity = 1;
+    int node = 0;  // the one that carries it
     bool gone = false;
     std::int64_t gone_at = 0;
     int takes_after_end = 0;
@@ -107,9 +112,11 @@ class tester {
   reply on_end_of_worker(const asked& what, std::int64_t now);
   reply on_service(const asked& what, std::int64_t now);
   void judge_undo(const asked& what);
+  bool service_has_current() const { return !over_ && current_ && attempts_[*current_].service_requests > 0; }
   void blame(rule which, const std::string& sentence);
   void see(rule which) { seen_[static_cast<std::size_t>(which)] = true; }
   static reply problem(unsigned status, const std::string& code, const std::string& sentence);
+  static reply busy(const std::string& sentence);
   void begin_lesson(std::int64_t now);
   void end_lesson(std::int64_t now);
   bool can_be_taught(const lesson& one) const;
@@ -154,6 +161,7 @@ class tester {
   std::int64_t last_request_ = 0;
   bool served_ = false;                                // the agent asks the tester's service
   bool gone_told_ = false, registered_again_ = false;  // in this lesson
+  std::optional<int> lost_node_;
   bool told_to_end_ = false;
   bool over_ = false;
   std::vector<finding> findings_;

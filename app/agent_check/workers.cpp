@@ -55,6 +55,7 @@ reply tester::on_register(const asked& what, std::int64_t now) {
   next.instance = text_in(body, "instance");
   next.agent = text_in(body, "agent");
   next.capacity = number_in(body, "capacity", 1);
+  next.node = what.node;
   next.session = "session-" + std::to_string(workers_);
   next.calls = texts_in(body, "calls");
   next.lookups = texts_in(body, "lookups");

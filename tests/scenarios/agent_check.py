@@ -20,6 +20,7 @@ import urllib.error
 import urllib.request
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "docs" / "examples" / "workers"
+OF_TWO_NODES = ("clings_to_node",)
 AT_ONCE = 16
 PATIENCE_S = 240
 
@@ -54,6 +55,7 @@ FAULTS = {
     "slow_heart": (0, "the heartbeats of an attempt are too far from each other"),
     "deaf_to_409": (0, "on SIGTERM the worker is ended at once, whatever the node says"),
     "dies_at_once": (0, "SIGTERM ends it while it holds an attempt"),
+    "clings_to_node": (7, "the other node is never asked"),
     "no_heartbeats": (0, "there are no heartbeats"),
     "no_kind": (0, "faults and outputs stand in one outcome", 6),
 }
@@ -76,7 +78,7 @@ def send(url, method, body=None, seconds=20.0, **headers):
 class faulty_agent:
     def __init__(self, fault):
         self.fault_ = fault
-        self.api_, self.service_ = os.environ["FAIRLEAD_API"], os.environ["SERVICE_URL"]
+        self.nodes_, self.service_ = os.environ["FAIRLEAD_API"].split(","), os.environ["SERVICE_URL"]
         self.held_ = {}
         self.session_, self.worker_, self.after_ = None, "", 0
         self.registrations_ = 0
@@ -91,7 +93,7 @@ class faulty_agent:
             stamp, pause = time.monotonic(), 1.0
             try:
                 key = {"Idempotency-Key": self.registration_key()} if path == "/v1/workers" else {}
-                answer = send(self.api_ + path, "POST", json.dumps(body() if callable(body) else body).encode(), **key)
+                answer = send(self.nodes_[0] + path, "POST", json.dumps(body() if callable(body) else body).encode(), **key)
                 if answer is None and not self.is_("half_heads"):
                     raise ValueError("the answer ends in its head")
                 return answer, time.monotonic() if self.is_("counts_from_arrival") else stamp
@@ -102,7 +104,8 @@ class faulty_agent:
                     raise SystemExit(f"{path}: {refused.code} {refused.read().decode()}") from None
                 pause = 0.1 if self.is_("hasty") else float(refused.headers.get("Retry-After") or 1)
             except NO_ANSWER:
-                pass
+                if not self.is_("clings_to_node"):
+                    self.nodes_.append(self.nodes_.pop(0))
             if once:
                 return None, stamp
             time.sleep(pause)
@@ -159,7 +162,8 @@ class faulty_agent:
     def beat(self):
         share = 1.7 if self.is_("slow_heart") else 1 / 3
         for one in list(self.held_.values()):
-            if self.is_("no_heartbeats") or not one["heartbeat_ms"] or "ended" in one or time.monotonic() < one["beat"] + share * one["heartbeat_ms"] / 1000:
+            needs_one = one["heartbeat_ms"] and "ended" not in one and not self.is_("no_heartbeats")
+            if not needs_one or time.monotonic() < one["beat"] + share * one["heartbeat_ms"] / 1000:
                 continue
             answer, stamp = self.post(self.worker_ + "/heartbeats", {"items": [{"ticket": one["ticket"], "sequence": time.time_ns()}]})
             one["beat"] = stamp
@@ -197,7 +201,7 @@ class faulty_agent:
 
     def leave(self):
         try:
-            send(self.api_ + self.worker_, "DELETE")
+            send(self.nodes_[0] + self.worker_, "DELETE")
         except urllib.error.HTTPError as refused:
             if refused.code != 410 and not self.is_("deaf_to_409"):
                 raise SystemExit(f"DELETE: {refused.code} {refused.read().decode()}") from None
@@ -230,16 +234,17 @@ class faulty_agent:
 
 # ---- the check ----
 
-def check(name, command):
-    done = subprocess.run([str(harness.BINARY), "agent", "check", "--json", "--", *map(str, command)], capture_output=True, text=True, timeout=PATIENCE_S)
+def check(name, command, *options):
+    words = [str(harness.BINARY), "agent", "check", "--json", *options, "--", *map(str, command)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S)
     expect(done.returncode in (0, 1) and done.stdout, f"the check of {name} ended with {done.returncode}: {done.stderr[-2000:]}")
     report = json.loads(done.stdout)
     expect((done.returncode == 0) == report["ok"] == (not report["findings"]), f"exit code {done.returncode} of {name} is not that of {report}")
     return report
 
 
-def kept(name, command):
-    report = check(name, command)
+def kept(name, command, *options):
+    report = check(name, command, *options)
     expect(report["ok"], f"{name} keeps the rules, and the tester says {report['findings']}")
     unseen = [one["rule"] for one in report["rules"] if one["verdict"] != "kept"]
     expect(not unseen, f"of {name} the tester has not seen rules {unseen}")
@@ -248,7 +253,7 @@ def kept(name, command):
 
 def broken(fault):
     rule, what, *also = FAULTS[fault]
-    report = check(fault, [sys.executable, "-B", __file__, "--be", fault])
+    report = check(fault, [sys.executable, "-B", __file__, "--be", fault], *["--two-nodes"] * (fault in OF_TWO_NODES))
     rules = {one["rule"] for one in report["findings"]}
     sentences = "\n      ".join(f"{one['rule']}: {one['sentence']}" for one in report["findings"])
     expect(rule in rules, f"{fault} ({what}) breaks rule {rule}, and the tester says:\n      {sentences}")
@@ -313,10 +318,10 @@ def run():
     faults = faults_of_this_run()
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         jobs = [pool.submit(kept, "the agent without a fault", [sys.executable, "-B", __file__, "--be", "nothing"]),
-                pool.submit(kept, "agent.py", [sys.executable, "-B", EXAMPLES / "agent.py"])]
+                pool.submit(kept, "agent.py", [sys.executable, "-B", EXAMPLES / "agent.py"], "--two-nodes")]
         node = shutil.which("node")
         if node:
-            jobs.append(pool.submit(kept, "agent.mjs", [node, EXAMPLES / "agent.mjs"]))
+            jobs.append(pool.submit(kept, "agent.mjs", [node, EXAMPLES / "agent.mjs"], "--two-nodes"))
         else:
             print("agent.mjs is left out: there is no node here", flush=True)
         jobs += [pool.submit(broken, fault) for fault in faults]
@@ -333,7 +338,7 @@ def run():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--be"]:
-        faulty_agent(sys.argv[2]).run()
+        sys.exit(faulty_agent(sys.argv[2]).run())
     import harness
     from harness import expect
 

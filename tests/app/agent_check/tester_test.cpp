@@ -12,12 +12,12 @@ using json = nlohmann::json;
 /// An agent, word by word, under one lesson.
 class taught {
  public:
-  explicit taught(lesson what) : judge_(plan{"", "", "{}", {std::move(what)}, true}) {}
-  taught(lesson first, lesson next) : judge_(plan{"", "", "{}", {std::move(first), std::move(next)}, true}) {}
+  explicit taught(lesson what) : judge_(plan{"", "", "{}", {std::move(what)}, true, true}) {}
+  taught(lesson first, lesson next) : judge_(plan{"", "", "{}", {std::move(first), std::move(next)}, true, true}) {}
 
   reply post(const std::string& path, const json& body, const std::optional<std::string>& key = {}) {
     now_ += 5;
-    return judge_.on_request({"POST", path, "", body.dump(), key}, now_);
+    return judge_.on_request({"POST", path, "", body.dump(), key, node_}, now_);
   }
   reply enter(const json& more = json::object(), const std::optional<std::string>& key = {}) {
     json body{{"agent", "mail"}, {"instance", "mail-1"}, {"calls", {"send"}}, {"lookups", {"send"}}, {"capacity", 4}};
@@ -47,6 +47,7 @@ class taught {
   void wait(std::int64_t ms) {
     for (const auto end = now_ + ms; now_ < end; now_ += 20) judge_.on_time(now_);
   }
+  void go_to(int node) { node_ = node; }
   std::string session() const { return worker_["session"]; }
   const reply& last() const { return last_; }
   const tester& judge() const { return judge_; }
@@ -60,6 +61,7 @@ class taught {
  private:
   tester judge_;
   std::int64_t now_ = 1'000;
+  int node_ = 0;
   json worker_;
   reply last_;
 };
@@ -254,6 +256,31 @@ TEST(agent_check_tester, wants_an_undo_that_is_none_of_its_perform) {
       EXPECT_EQ(one.found(), "");
     else
       EXPECT_TRUE(one.found().starts_with(how == "old key" ? "5: " : "0: ")) << how << ": " << one.found();
+  }
+}
+
+TEST(agent_check_tester, wants_the_session_at_another_node_when_one_is_lost) {
+  for (const auto* way : {"right", "no session", "not at all"}) {
+    taught one{{.name = "a test", .about = rule::session, .loses_node = true}};
+    one.enter();
+    const auto attempt = one.take(0)["attempts"][0];
+    EXPECT_FALSE(one.judge().node_to_lose());
+    one.ask_service(attempt["idempotency_key"]);
+    EXPECT_EQ(one.judge().node_to_lose(), 0);
+    EXPECT_FALSE(one.judge().node_to_lose());
+    EXPECT_EQ(one.done(attempt).status, 503U);
+    one.go_to(1);
+    EXPECT_EQ(one.done(attempt).status, 410U);
+    const std::string how = way;
+    if (how != "not at all") {
+      one.enter({{"session", how == "right" ? json(one.session()) : json{}}, {"have", {attempt["ticket"]}}});
+      EXPECT_EQ(one.done(attempt).status, 200U);
+    }
+    one.wait(11'000);
+    if (how == "right")
+      EXPECT_EQ(one.found(), "");
+    else
+      EXPECT_TRUE(one.found().starts_with("7: ")) << how << ": " << one.found();
   }
 }
 
