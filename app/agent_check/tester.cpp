@@ -109,7 +109,7 @@ reply tester::on_worker_request(const asked& what, const std::string& verb, std:
 }
 
 reply tester::on_end_of_worker(const asked& what, std::int64_t now) {
-  const auto* one = current_ ? &attempts_[*current_] : nullptr;
+  const auto* one = current_ && !over_ ? &attempts_[*current_] : nullptr;
   const bool holds = one != nullptr && !one->closed && !one->answer_lost && one->told_not_held_at == 0 && now < one->lease_end;
   if (holds && what.query.find("abandon=true") == std::string::npos)
     return problem(409, "wrong_state", "The worker holds an attempt. Report its outcome first, or add abandon=true.");
