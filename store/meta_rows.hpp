@@ -10,6 +10,7 @@
 //   lineage            made unix ms u64 | random bits u64: this history of the shard. Stores of releases without lineages lack this row and
 //                      get one when a node opens them
 //   restoring          u64, unix ms: a restore to another lineage of this store has begun and not ended; 0: it has ended
+//   counted            unix ms u64: of a store that a recovery has begun to change, the latest write that is known to count; 0: everything counts
 //   journal            u64 | u64, the id of the node's journal, which has what this store lacks | shard u32, which of its shards this store is.
 //                      Stores without a journal lack this row
 //   applied            index u64 | group u64: the journal's entries of this shard up to here are in these tables
@@ -73,6 +74,7 @@ inline constexpr std::string_view boot_row = "boot";
 inline constexpr std::string_view shard_row = "shard";
 inline constexpr std::string_view lineage_row = "lineage";
 inline constexpr std::string_view restoring_row = "restoring";
+inline constexpr std::string_view counted_row = "counted";
 inline constexpr std::string_view journal_row = "journal";
 inline constexpr std::string_view applied_row = "applied";
 inline constexpr std::string_view settled_row = "settled";

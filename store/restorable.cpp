@@ -78,6 +78,25 @@ status restorable::begin_restore(std::int64_t now_unix_ms) {
   return write_meta_rows({{meta::restoring_row, meta::encode_u64(static_cast<std::uint64_t>(now_unix_ms))}}, 0);
 }
 
+status restorable::begin_recovery(std::int64_t now_unix_ms) {
+  const auto before = counted_until();
+  if (!before) return before.failure();
+  if (*before) return begin_restore(now_unix_ms);
+  const auto latest = std::max<std::int64_t>(read()->get_progress().shard.latest_write_unix_ms(), 1);
+  return write_meta_rows({{meta::restoring_row, meta::encode_u64(static_cast<std::uint64_t>(now_unix_ms))},
+                          {meta::counted_row, meta::encode_u64(static_cast<std::uint64_t>(latest))}},
+                         0);
+}
+
+result<std::optional<std::int64_t>> restorable::counted_until() const {
+  const auto row = read_meta(meta::counted_row);
+  if (!row) return row.failure();
+  if (!row->has_value()) return std::optional<std::int64_t>{};
+  const auto stored = meta::decode_u64(**row);
+  if (!stored) return damaged_value(table::meta, keys::meta(meta::counted_row));
+  return *stored == 0 ? std::optional<std::int64_t>{} : static_cast<std::int64_t>(*stored);
+}
+
 status restorable::end_restore(const v1::Lineage& lineage, std::uint64_t epoch, std::uint64_t boot) {
   const auto counted = this->boot();
   if (!counted) return counted.failure();
@@ -85,6 +104,7 @@ status restorable::end_restore(const v1::Lineage& lineage, std::uint64_t epoch, 
                           {meta::boot_row, meta::encode_u64(std::max(boot, *counted))},
                           // Whatever a journal has of this shard belongs to an earlier lineage.
                           {meta::settled_row, meta::encode_u64(std::numeric_limits<std::uint64_t>::max())},
+                          {meta::counted_row, meta::encode_u64(0)},
                           {meta::restoring_row, meta::encode_u64(0)}},
                          epoch);
 }

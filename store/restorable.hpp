@@ -2,6 +2,7 @@
 // A store whose shard has a lineage (messages/lineage.hpp) and can get another one. Base of both stores.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,11 @@ class restorable : public store {
 
   /// Begin and end of a restore. In between the store belongs to no lineage, and no node takes it. A restore begun again goes on.
   status begin_restore(std::int64_t now_unix_ms);
+  /// Begin of a restore of one of several replicas, before the entries come to it of which only the others know whether they count. What
+  /// it has at the first call counts.
+  status begin_recovery(std::int64_t now_unix_ms);
+  /// The latest write that counts for sure; nullopt: everything counts.
+  result<std::optional<std::int64_t>> counted_until() const;
   /// The store now has `lineage` and `epoch`, and its next process has an incarnation above `boot`. Neither number ever falls.
   status end_restore(const v1::Lineage& lineage, std::uint64_t epoch, std::uint64_t boot);
 

@@ -178,7 +178,7 @@ class agent_shell final : public agent_outbox {
   /// A shard that has not heard that the instance leaves would list it as away for ever; one that does not answer must not keep it.
   void end_if_left() {
     if (!leaves_ || !host_.idle() || links_.waits_to_be_heard()) return;
-    say(note_level::info, "has left: the node file does not name it any more");
+    say(note_level::info, setup_.carried ? "has left" : "has left: the node file does not name it any more");
     self_->quit();
   }
 

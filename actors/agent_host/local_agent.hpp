@@ -20,6 +20,8 @@ struct local_agent {
   std::shared_ptr<const agents::secrets> secrets;  // null: none
   /// Makes another backend like the first, for a restart of the agent. Empty: the agent then stays away.
   std::function<result<std::shared_ptr<agents::backend>>()> make;
+  /// Takes no work while the node carries a worker over HTTP of the same name.
+  bool stands_in = false;
 };
 
 }  // namespace fairlead

@@ -160,6 +160,11 @@ struct planted_faults {
   bool take_over_alive = false;           // a worker that was heard lately is taken over though nobody vouches for its death
   bool reuse_incarnation = false;         // the process after one that has died gets the incarnation of that one
   bool give_back_carried = false;         // an attempt is given back that an answer has carried
+  bool keep_given_back = false;           // an attempt is given back, and sent to the worker with the next answer all the same
+  bool ignore_drain = false;              // a worker's drain is confirmed, and it is offered attempts as before
+  bool send_though_drained = false;       // what was on its way to a worker when it drained is sent to it
+  bool leave_holding = false;             // a worker's session ends at its word though it holds attempts
+  bool give_back_abandoned = false;       // what a worker abandons is given back
   bool offer_without_take = false;        // shards may send to a worker that has not asked for attempts
   bool ignore_most = false;               // an answer has more attempts than the worker asked for
   bool answer_beat_early = false;         // a worker's heartbeat is answered when it has been sent, not when it is durable

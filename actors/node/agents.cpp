@@ -66,9 +66,10 @@ child_spec node_tree::agent_child(const local_agent& agent, const std::string& i
   {
     const std::lock_guard lock{places_guard_};
     erase_place(instance);
-    places_.push_back({instance, address, as});
+    places_.push_back({instance, address, as, agent.stands_in});
     was_here = left_.contains(instance);
   }
+  if (agent.stands_in) workers_->add_stand_in(agent.name, address->as<agent_actor>());
   child_spec out;
   out.id = instance;
   out.address = address;
@@ -97,7 +98,7 @@ child_spec node_tree::agent_child(const local_agent& agent, const std::string& i
     setup.log = world_.log;
     setup.links = links_.as<links_actor>();
     const auto started = world_.system->spawn(run_agent, std::move(setup));
-    if (draining_) caf::anon_send(started, drain_atom_v, true);
+    if (draining_ || (agent.stands_in && workers_->carries(agent.name))) caf::anon_send(started, drain_atom_v, true);
     if (as->leaves()) caf::anon_send(started, agent_redefined{});
     return caf::actor_cast<caf::strong_actor_ptr>(started);
   };
@@ -171,9 +172,11 @@ std::uint32_t node_tree::drain_agents(bool on) {
   workers_->pause(on);
   std::uint32_t held = 0;
   caf::scoped_actor self{*world_.system};
-  for (const auto& place : places())
+  for (const auto& place : places()) {
+    if (place.stands_in && !on) continue;  // the workers have told it
     self->request(place.address->as<agent_actor>(), answer_limit, drain_atom_v, on)
         .receive([&held](std::uint32_t one) { held += one; }, [](const caf::error&) {});
+  }
   return held;
 }
 

@@ -136,6 +136,7 @@ class node_tree {
     std::string name;
     std::shared_ptr<stable_address> address;
     std::shared_ptr<definition> as;
+    bool stands_in = false;
   };
   guardian_spec agents_branch();
   child_spec agent_child(const local_agent& agent, const std::string& instance);

@@ -182,11 +182,16 @@ void scheduler::count_limits_anew(const std::string& agent) {
 }
 
 void scheduler::agent_away(const std::string& instance, std::uint64_t incarnation, const std::string& why) {
+  const auto is_worker = slots_.worker_at(instance).has_value();
   if (!slots_.set_away(instance, incarnation)) return;
-  world_.log->on_note(note_level::warning, "scheduler",
-                      slots_.find(instance)
-                          ? "agent instance " + instance + " is away (" + why + "): it gets no steps until it registers again"
-                          : "agent instance " + instance + " has left: its node file does not name it any more");
+  if (slots_.find(instance))
+    world_.log->on_note(note_level::warning, "scheduler",
+                        "agent instance " + instance + " is away (" + why + "): it gets no steps until it registers again");
+  else if (is_worker)
+    world_.log->on_note(note_level::info, "scheduler", "worker " + instance + " has left");
+  else
+    world_.log->on_note(note_level::warning, "scheduler",
+                        "agent instance " + instance + " has left: its node file does not name it any more");
   if (!faults_.down_is_death) return;
   std::vector<std::uint64_t> holders;
   for (const auto& [number, task] : live_) holders.push_back(number);

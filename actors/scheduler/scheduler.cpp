@@ -190,7 +190,7 @@ scheduler::live_task* scheduler::load(std::uint64_t number) {
   }
   task->definition = std::move(*definition);
   auto& kept = *live_.emplace(number, std::move(task)).first->second;
-  note_handed(kept);
+  if (workers_.has_signed()) note_handed(kept);  // others give nothing back
   if (is_active(kept.record.state()) && sweep_.takes_up(number)) {
     store_watch_.runs(input_bytes(kept.record));
     apply(kept, core::task_resumed{});

@@ -1,6 +1,7 @@
 #include "actors/shard/restore.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,11 @@ class restorer {
     const auto former = former_lineage();
     if (!former) return former.failure();
     report_.backup_unix_ms = backup_moment(*former);
+    const auto counted = store_.counted_until();
+    if (!counted) return counted.failure();
+    counted_until_ = *counted;
+    // The time of which nothing is known begins with the first write that may not count.
+    if (counted_until_) report_.backup_unix_ms = std::min(report_.backup_unix_ms, std::max(*counted_until_, former->made_unix_ms()));
     if (const auto begun = store_.begin_restore(how_.now_unix_ms); !begun.ok()) return begun.failure();
     if (const auto done = restore_tasks(); !done.ok()) return done.failure();
     if (const auto done = restore_jobs(); !done.ok()) return done.failure();
@@ -101,7 +107,8 @@ class restorer {
           damaged = store::damaged_value(store::table::task, key);
           return false;
         }
-        if (!has_ended(record.state())) found.push_back(std::move(record));
+        if (!has_ended(record.state()) || (counted_until_ && record.finished_at_unix_ms() >= *counted_until_))
+          found.push_back(std::move(record));
         return found.size() < read_at_a_time;
       });
       if (!scanned.ok()) return scanned;
@@ -114,10 +121,10 @@ class restorer {
 
   status restore_one(v1::TaskRecord& record) {
     const auto before = store::index_state_of(record);
-    if (!core::restore_task(record, report_.backup_unix_ms, from_unix_ms(how_.now_unix_ms), how_.planted)) return nothing{};
+    if (!core::restore_task(record, report_.backup_unix_ms, from_unix_ms(how_.now_unix_ms), how_.planted, counted_until_)) return nothing{};
     store::put_task(open_, before, record, true);
     store::move_counters(shard_, before, store::index_state_of(record));
-    ++report_.tasks;
+    if (!has_ended(record.state())) ++report_.tasks;
     report_.steps += static_cast<std::uint64_t>(
         std::count_if(record.steps().begin(), record.steps().end(), [](const auto& one) { return one.doubtful() || one.undo_doubtful(); }));
     return write_if_large();
@@ -186,6 +193,7 @@ class restorer {
   const restore_options& how_;
   restore_report report_;
   v1::ShardState shard_;
+  std::optional<std::int64_t> counted_until_;
   std::uint64_t sequence_ = 0;
   std::uint64_t epoch_ = 0;
   store::batch open_;

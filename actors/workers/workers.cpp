@@ -69,7 +69,7 @@ result<std::string> workers::carry(beginning what) {
   setup.backend = setup.carried = session;
 
   auto id = make_uuid_v7(to_unix_ms(in_.time->now()));
-  const std::lock_guard lock{guard_};
+  std::unique_lock lock{guard_};
   if (paused_ || closed_) return takes_none();
   if (places_.size() >= most_workers)
     return error{v1::ERROR_CODE_OVERLOADED, "This node carries " + std::to_string(most_workers) + " workers, which is the maximum.",
@@ -79,12 +79,15 @@ result<std::string> workers::carry(beginning what) {
       tell(where, [](agents::worker_session* before) {
         if (before != nullptr) before->superseded();
       });
-  auto host = in_.system->spawn(run_agent, std::move(setup));
+  // Before the worker asks for work: whoever stands in for it takes nothing more.
+  if (++carried_[what.as.agent()] == 1) tell_stand_ins(what.as.agent());
+  const auto host = in_.system->spawn(run_agent, std::move(setup));
+  places_.emplace(id, place{host, session, what.as.agent(), what.as.instance(), std::move(what.owner)});
+  lock.unlock();
   // Called when the host has ended, on its thread or on this one.
   caf::actor_cast<caf::abstract_actor*>(host)->attach_functor([weak = weak_from_this(), id] {
     if (const auto all = weak.lock()) all->forget(id);
   });
-  places_.emplace(id, place{std::move(host), session, what.as.instance(), std::move(what.owner)});
   return id;
 }
 
@@ -108,7 +111,13 @@ void workers::forget(const std::string& id) {
   std::optional<place> gone;  // destroyed outside of the lock
   {
     const std::lock_guard lock{guard_};
-    if (const auto node = places_.extract(id)) gone = std::move(node.mapped());
+    if (auto node = places_.extract(id)) {
+      gone = std::move(node.mapped());
+      if (const auto left = carried_.find(gone->agent); --left->second == 0) {
+        carried_.erase(left);
+        tell_stand_ins(gone->agent);
+      }
+    }
     if (!places_.empty()) return;
   }
   left_.notify_all();
@@ -130,6 +139,7 @@ void workers::pause(bool on) {
   {
     const std::lock_guard lock{guard_};
     paused_ = on;
+    for (const auto& [agent, all] : stand_ins_) tell_stand_ins(agent);
   }
   if (on) end_all();
 }
@@ -147,6 +157,31 @@ void workers::close() {
 std::size_t workers::count() const {
   const std::lock_guard lock{guard_};
   return places_.size();
+}
+
+void workers::add_stand_in(const std::string& agent, agent_actor who) {
+  const std::lock_guard lock{guard_};
+  stand_ins_[agent].all.push_back(std::move(who));
+  tell_stand_ins(agent);
+}
+
+bool workers::carries(const std::string& agent) const {
+  const std::lock_guard lock{guard_};
+  return carried_.count(agent) != 0;
+}
+
+/// The shards hear of a drain before they hear of the worker, whose host has yet to find them.
+void workers::tell_stand_ins(const std::string& agent) {
+  const auto found = stand_ins_.find(agent);
+  if (found == stand_ins_.end() || paused_ || closed_) return;
+  auto& [all, aside] = found->second;
+  const auto carried = carried_.count(agent) != 0;
+  for (const auto& one : all) caf::anon_send(one, drain_atom_v, carried);
+  if (std::exchange(aside, carried) == carried || in_.log == nullptr) return;
+  in_.log->on_note(note_level::info, stand_in_component,
+                   "agent " + agent +
+                       (carried ? ": a worker has registered and does its work; the script steps aside"
+                                : ": its last worker has left; the script answers again"));
 }
 
 }  // namespace fairlead

@@ -50,9 +50,13 @@ std::optional<std::string> agent_process::ended() {
   return ended_;
 }
 
+void agent_process::tell_to_end() {
+  if (!ended()) ::kill(-pid_, SIGTERM);
+}
+
 void agent_process::end(std::chrono::milliseconds patience, const std::function<void()>& meanwhile) {
   constexpr std::chrono::milliseconds look_every{20};
-  if (!ended()) ::kill(-pid_, SIGTERM);
+  tell_to_end();
   for (auto left = patience; !ended() && left.count() > 0; left -= look_every) {
     meanwhile();
     std::this_thread::sleep_for(look_every);

@@ -26,6 +26,8 @@ class agent_process {
 
   /// `ended with exit code 1`; nullopt: it runs.
   std::optional<std::string> ended();
+  /// SIGTERM.
+  void tell_to_end();
   /// SIGTERM, and SIGKILL after `patience`; `meanwhile` is called again and again.
   void end(std::chrono::milliseconds patience, const std::function<void()>& meanwhile);
 

@@ -20,9 +20,11 @@ const char* words_of(rule which) {
 std::vector<lesson> all_lessons() {
   using enum outcome_answer;
   return {
+      {.name = "a registration whose answer is lost", .about = rule::requests, .cut_registration = true},
       {.name = "an attempt", .about = rule::requests},
       {.name = "a take whose answer is lost", .about = rule::last_answer, .cut_take = true},
       {.name = "an outcome whose answer is lost", .about = rule::outcome, .outcomes = {cut}},
+      {.name = "an outcome whose answer ends in its head", .about = rule::outcome, .outcomes = {cut_in_head}},
       {.name = "an outcome while the node is busy", .about = rule::outcome, .outcomes = {busy}},
       {.name = "an outcome that is not held", .about = rule::outcome, .outcomes = {not_held}},
       {.name = "a lease that is over", .about = rule::lease_end, .lease_ms = 0, .outcome = outcome_wanted::no},
@@ -39,7 +41,7 @@ std::vector<lesson> all_lessons() {
        .needs_service = true},
       {.name = "work that needs heartbeats",
        .about = rule::requests,
-       .heartbeat_ms = 1'500,
+       .heartbeat_ms = 1'200,
        .service = service_answer::late,
        .needs_service = true},
       {.name = "heartbeats that say: not held",
@@ -53,10 +55,21 @@ std::vector<lesson> all_lessons() {
       {.name = "another attempt under the same key", .about = rule::key, .same_key = true, .needs_service = true},
       {.name = "a lookup of what was done", .about = rule::doubt, .direction = "lookup"},
       {.name = "a lookup of what never happened", .about = rule::doubt, .direction = "lookup", .never_happened = true},
+      {.name = "an undo of what was done", .about = rule::requests, .direction = "undo"},
       {.name = "a session that ends while nothing is held", .about = rule::session, .gone_take = true},
       {.name = "a session that ends while an attempt is held", .about = rule::session, .outcomes = {busy, gone}},
+      {.name = "a node that is lost while an attempt is held",
+       .about = rule::session,
+       .loses_node = true,
+       .service = service_answer::late,
+       .needs_service = true},
       {.name = "an attempt that comes twice", .about = rule::held, .twice = true},
       {.name = "a node that drains", .about = rule::requests, .draining = true},
+      {.name = "an end while an attempt is held",
+       .about = rule::requests,
+       .ends_agent = true,
+       .service = service_answer::late,
+       .needs_service = true},
   };
 }
 

@@ -15,7 +15,7 @@ inline constexpr int most_rules = 9;
 const char* words_of(rule which);
 
 /// What the outcome of an attempt is answered with.
-enum class outcome_answer { accepted, cut, busy, gone, not_held };
+enum class outcome_answer { accepted, cut, cut_in_head, busy, gone, not_held };
 /// How the tester's own service treats a request for an attempt.
 enum class service_answer { at_once, late, cut };
 /// Whether an outcome has to come.
@@ -25,6 +25,7 @@ struct lesson {
   std::string name;
   rule about;
   std::string direction = "perform";
+  bool cut_registration = false;  // the answer to the first registration is cut
   std::int64_t lease_ms = 15'000;
   std::int64_t heartbeat_ms = 0;
   std::int64_t late_ms = 0;     // the way of the answer that brings the attempt
@@ -35,6 +36,8 @@ struct lesson {
   bool not_held = false;        // heartbeats are answered with held: false
   bool never_happened = false;  // of a lookup: the perform in question
   bool draining = false;
+  bool loses_node = false;                 // the node goes away once the agent's service has the attempt
+  bool ends_agent = false;                 // the agent is told to end once its service has the attempt
   std::vector<outcome_answer> outcomes{};  // in their order; after them all are accepted
   service_answer service = service_answer::at_once;
   outcome_wanted outcome = outcome_wanted::yes;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t way_ms = 400;          // of a request
 constexpr std::int64_t least_pause_ms = 900;  // of an answer that says Retry-After: 1
+constexpr std::int64_t beat_slack_ms = 600;   // of a heartbeat on a slow machine
 
 std::string ticket_of(const nlohmann::json& item) {
   const auto found = item.is_object() ? item.find("ticket") : item.end();
@@ -20,6 +21,7 @@ const char* how_answered(outcome_answer what) {
   switch (what) {
     case outcome_answer::accepted: return "it was accepted";
     case outcome_answer::cut: return "its answer was cut";
+    case outcome_answer::cut_in_head: return "its answer ended in its head";
     case outcome_answer::busy: return "503 with Retry-After";
     case outcome_answer::gone: return "410";
     case outcome_answer::not_held: return "it was answered with not_held";
@@ -46,7 +48,9 @@ reply tester::on_heartbeats(const json& what, std::int64_t now) {
     const bool is_current = one != nullptr && current_ && one == &attempts_[*current_];
     const bool held = is_current && !one->closed && now < one->lease_end && !at().not_held;
     if (is_current) {
+      judge_pace(*one, "a heartbeat", now);
       ++one->heartbeats;
+      one->beat_at = now;
       if (!held && one->told_not_held_at == 0) one->told_not_held_at = now;
       if (held) one->lease_end = now + at().lease_ms;
     }
@@ -79,7 +83,8 @@ void tester::judge_doubt(const attempt& one) {
     if (kind != "in_doubt")
       blame(rule::doubt, "the service broke off, and " + name_of(one) + " ended with " + kind + ", not with in_doubt");
   }
-  if (of.about == rule::requests && of.heartbeat_ms == 0 && !what.contains("output"))
+  const bool is_undisturbed = of.about == rule::requests && of.direction == "perform" && of.heartbeat_ms == 0 && !of.ends_agent;
+  if (is_undisturbed && !what.contains("output"))
     blame(rule::requests, "nothing disturbed " + name_of(one) + ", and it ended with " + what.dump().substr(0, 200) +
                               "; give an input that the call takes with --input");
   if (of.direction != "lookup") return;
@@ -87,6 +92,15 @@ void tester::judge_doubt(const attempt& one) {
   if (verdict.empty() && !what.contains("fault")) blame(rule::requests, "a lookup ended with an output in place of a verdict");
   if (of.never_happened && verdict == "done") blame(rule::doubt, "the lookup of a perform that never happened says: done");
   if (!of.never_happened && verdict == "never_happened") blame(rule::doubt, "the lookup of a perform that was done says: never_happened");
+}
+
+/// `what` has come, and its lease would be over if it was the next sign of the attempt.
+void tester::judge_pace(const attempt& one, const std::string& what, std::int64_t now) {
+  const auto needed = at().heartbeat_ms;
+  const auto passed = now - one.beat_at;
+  if (needed == 0 || at().not_held || passed <= needed + beat_slack_ms) return;
+  blame(rule::requests, std::to_string(passed) + " ms passed before " + what + " of " + name_of(one) + ", which needs a heartbeat every " +
+                            std::to_string(needed) + " ms");
 }
 
 /// The first time that an outcome comes.
@@ -108,6 +122,7 @@ void tester::judge_first(attempt& one, std::int64_t now) {
   }
   if (of.heartbeat_ms > 0 && one.service_requests > 0 && one.heartbeats == 0)
     blame(rule::requests, "no heartbeat came for " + name_of(one) + ", which needs one every " + std::to_string(of.heartbeat_ms) + " ms");
+  if (one.heartbeats > 0) judge_pace(one, "the outcome", now);
   judge_doubt(one);
 }
 
@@ -172,28 +187,30 @@ reply tester::on_outcomes(const json& what, std::int64_t now) {
   }
   for (auto* one : touched) {
     one->answered = answer;
-    if (answer == outcome_answer::accepted || answer == outcome_answer::cut) one->accepted = true;
+    if (answer == outcome_answer::accepted || answer == outcome_answer::cut || answer == outcome_answer::cut_in_head) one->accepted = true;
     if (answer == outcome_answer::accepted || answer == outcome_answer::not_held) one->closed = true;
   }
-  if (answer == outcome_answer::busy) {
-    auto out = problem(503, "unavailable", "The node is busy.");
-    out.retry_after_s = 1;
-    return out;
-  }
+  if (answer == outcome_answer::busy) return busy("The node is busy.");
   if (answer == outcome_answer::gone) {
     gone_told_ = true;
     worker_->gone = true;
     worker_->gone_at = now;
     return problem(410, "gone", "The session has ended; register again.");
   }
-  return {.status = 200, .body = json{{"items", results}}.dump(), .cut = answer == outcome_answer::cut};
+  return {.status = 200,
+          .body = json{{"items", results}}.dump(),
+          .cut = answer == outcome_answer::cut,
+          .cut_in_head = answer == outcome_answer::cut_in_head};
 }
 
 /// The time of the lesson is over, and something has not come.
 void tester::judge_missing(std::int64_t) {
   const auto& of = at();
   if (worker_->gone) {
-    blame(rule::session, "the agent did not register again after 410");
+    blame(rule::session, of.loses_node ? "the agent did not register at the other node after its own was lost"
+                                       : "the agent did not register again after 410");
+  } else if (registration_lost_) {
+    blame(rule::requests, "the registration was not sent again after its answer was lost");
   } else if (!current_) {
     if (!of.twice) blame(rule::requests, "no take came");
   } else if (const auto& one = attempts_[*current_]; one.outcomes == 0) {

@@ -54,9 +54,9 @@ class stage {
  public:
   explicit stage(plan what) : tester_(std::move(what)) {}
 
-  bool on_request(const door::request& what, std::shared_ptr<door::answerer> to) {
+  bool on_request(const door::request& what, std::shared_ptr<door::answerer> to, int node) {
     const std::lock_guard lock{guard_};
-    asked one{what.head.method, std::string{what.path()}, std::string{what.query()}, what.body, {}};
+    asked one{what.head.method, std::string{what.path()}, std::string{what.query()}, what.body, {}, node};
     if (const auto key = door::find_header(what.head, "Idempotency-Key")) one.key = std::string{*key};
     const auto now = now_ms();
     auto out = tester_.on_request(one, now);
@@ -97,6 +97,7 @@ class stage {
       door::answer out;
       out.status = one.what.status;
       out.cut = one.what.cut;
+      out.cut_in_head = one.what.cut_in_head;
       if (out.status >= 400) out.content_type = "application/problem+json";
       if (one.what.retry_after_s > 0) out.more.emplace_back("Retry-After", std::to_string(one.what.retry_after_s));
       out.body = std::move(one.what.body);
@@ -110,8 +111,11 @@ class stage {
   std::vector<later> waiting_;
 };
 
+/// What the agent takes for nodes and, last, for its service: a node alone has the service, too.
+using doors = std::vector<std::unique_ptr<door::listener>>;
+
 /// Looks at the agent until the lessons are over, the agent has ended, or nobody comes.
-status run_lessons(stage& on, agent_process* agent, const check_options& options) {
+status run_lessons(stage& on, doors& at_nodes, agent_process* agent, const check_options& options) {
   const auto since = now_ms();
   std::string shown;
   for (;;) {
@@ -120,6 +124,8 @@ status run_lessons(stage& on, agent_process* agent, const check_options& options
     if (at != shown && options.say && at != "the end") options.say("lesson " + at);
     shown = at;
     if (on.with([](const tester& one) { return one.is_over(); })) return nothing{};
+    if (const auto node = on.with([](tester& one) { return one.node_to_lose(); })) at_nodes[static_cast<std::size_t>(*node)].reset();
+    if (agent != nullptr && on.with([](tester& one) { return one.is_time_to_end(); })) agent->tell_to_end();
     if (interrupted) return error{v1::ERROR_CODE_TIMED_OUT, "The check was interrupted", ""};
     if (agent != nullptr) {
       if (const auto how = agent->ended()) {
@@ -146,33 +152,44 @@ check_report report_of(const tester& of) {
 }
 
 result<check_report> check_agent(const check_options& options) {
-  auto socket = listen_on(options.listen);
-  if (!socket)
-    return error{v1::ERROR_CODE_UNAVAILABLE, "Cannot listen on " + to_text(options.listen) + ": " + socket.failure().sentence,
-                 "Choose another address with --listen"};
-  stage on{options.what};
-  door::guard guards;
-  guards.hosts.push_back(options.listen.host);
+  auto what = options.what;
+  what.can_end = !options.command.empty();
+  stage on{std::move(what)};
   std::atomic<int> ids = 0;
-  auto made = door::listener::start(
-      std::move(*socket), std::move(guards),
-      [&on](const door::request& what, std::shared_ptr<door::answerer> to) { return on.on_request(what, std::move(to)); },
-      [&ids] { return "check-" + std::to_string(++ids); }, FAIRLEAD_VERSION);
-  if (!made) return made.failure();
-  auto at = options.listen;
-  at.port = (*made)->port();
-  const auto api = "http://" + to_text(at);
+  doors open;
+  std::vector<std::string> urls;
+  const int count = options.what.two_nodes ? 3 : 1;
+  for (int node = 0; node < count; ++node) {
+    auto at = options.listen;
+    if (node > 0) at.port = 0;
+    auto socket = listen_on(at);
+    if (!socket)
+      return error{v1::ERROR_CODE_UNAVAILABLE, "Cannot listen on " + to_text(at) + ": " + socket.failure().sentence,
+                   "Choose another address with --listen"};
+    door::guard guards;
+    guards.hosts.push_back(at.host);
+    auto made = door::listener::start(
+        std::move(*socket), std::move(guards),
+        [&on, node](const door::request& asked, std::shared_ptr<door::answerer> to) { return on.on_request(asked, std::move(to), node); },
+        [&ids] { return "check-" + std::to_string(++ids); }, FAIRLEAD_VERSION);
+    if (!made) return made.failure();
+    at.port = (*made)->port();
+    urls.push_back("http://" + to_text(at));
+    open.push_back(std::move(*made));
+  }
+  const auto api = options.what.two_nodes ? urls[0] + "," + urls[1] : urls[0];
+  const auto service = urls.back() + service_path;
   const ends_by_signal signals;
   if (options.say && options.command.empty())
-    options.say("start your agent with FAIRLEAD_API=" + api + " (and, if it calls a service, SERVICE_URL=" + api + service_path + ")");
+    options.say("start your agent with FAIRLEAD_API=" + api + " (and, if it calls a service, SERVICE_URL=" + service + ")");
   std::unique_ptr<agent_process> agent;
   if (!options.command.empty()) {
-    auto started = agent_process::start(
-        options.command, {{"FAIRLEAD_API", api}, {"SERVICE_URL", api + service_path}, {"FAIRLEAD_TOKEN", "fairlead-agent-check"}});
+    auto started = agent_process::start(options.command,
+                                        {{"FAIRLEAD_API", api}, {"SERVICE_URL", service}, {"FAIRLEAD_TOKEN", "fairlead-agent-check"}});
     if (!started) return started.failure();
     agent = std::move(*started);
   }
-  const auto run = run_lessons(on, agent.get(), options);
+  const auto run = run_lessons(on, open, agent.get(), options);
   // Its farewell is still answered.
   if (agent) agent->end(farewell, [&on] { on.on_time(); });
   if (!run) return run.failure();

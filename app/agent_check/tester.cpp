@@ -42,6 +42,12 @@ reply tester::problem(unsigned status, const std::string& code, const std::strin
   return {.status = status, .body = json{{"code", code}, {"status", status}, {"title", code}, {"detail", sentence}}.dump()};
 }
 
+reply tester::busy(const std::string& sentence) {
+  auto out = problem(503, "unavailable", sentence);
+  out.retry_after_s = 1;
+  return out;
+}
+
 /// What was said of a rule before is not said again, and of one rule not everything.
 void tester::blame(rule which, const std::string& sentence) {
   constexpr std::ptrdiff_t most_of_a_rule = 5;
@@ -68,6 +74,7 @@ std::string tester::now_at() const {
 reply tester::on_request(const asked& what, std::int64_t now) {
   if (what.path.starts_with(service_path)) return on_service(what, now);
   last_request_ = now;
+  if (lost_node_ == what.node) return busy("The node ends.");
   if (what.path == workers_path && what.method == "POST") return on_register(what, now);
   const std::string prefix = std::string{workers_path} + "/";
   if (!what.path.starts_with(prefix)) {
@@ -78,7 +85,7 @@ reply tester::on_request(const asked& what, std::int64_t now) {
   const auto slash = rest.find('/');
   const auto id = rest.substr(0, slash);
   const auto verb = slash == std::string::npos ? std::string{} : rest.substr(slash + 1);
-  if (!worker_ || worker_->id != id || worker_->gone) {
+  if (!worker_ || worker_->id != id || worker_->gone || worker_->node != what.node) {
     if (worker_ && worker_->gone && ++worker_->takes_after_end == 6)
       blame(rule::session, "the agent goes on with its old session, which was answered with 410");
     return problem(410, "gone", "The session has ended; register again.");
@@ -87,10 +94,7 @@ reply tester::on_request(const asked& what, std::int64_t now) {
 }
 
 reply tester::on_worker_request(const asked& what, const std::string& verb, std::int64_t now) {
-  if (what.method == "DELETE" && verb.empty()) {
-    over_ = true;
-    return {.status = 204};
-  }
+  if (what.method == "DELETE" && verb.empty()) return on_end_of_worker(what, now);
   const auto body = json::parse(what.body.empty() ? "{}" : what.body, nullptr, false);
   if (what.method != "POST" || !body.is_object()) {
     blame(rule::requests, what.method + " " + what.path + " is no POST with an object of JSON");
@@ -102,6 +106,29 @@ reply tester::on_worker_request(const asked& what, const std::string& verb, std:
   if (verb == "drain") return {.status = 202, .body = "{}"};
   blame(rule::requests, "there is no POST " + what.path);
   return problem(404, "not_found", "There is no such path.");
+}
+
+reply tester::on_end_of_worker(const asked& what, std::int64_t now) {
+  const auto* one = current_ && !over_ ? &attempts_[*current_] : nullptr;
+  const bool holds = one != nullptr && !one->closed && !one->answer_lost && one->told_not_held_at == 0 && now < one->lease_end;
+  if (holds && what.query.find("abandon=true") == std::string::npos)
+    return problem(409, "wrong_state", "The worker holds an attempt. Report its outcome first, or add abandon=true.");
+  over_ = true;
+  return {.status = 204};
+}
+
+/// Of a request to the service while an undo is held, or before.
+void tester::judge_undo(const asked& what) {
+  const auto as = what.path + "?" + what.query + " " + what.body;
+  const auto direction = current_ ? at().direction : std::string{};
+  if (direction == "perform") performed_as_.insert(as);
+  if (direction != "undo") return;
+  const auto& one = attempts_[*current_];
+  if (what.key == one.perform_key)
+    blame(rule::key, "the service was asked for the undo " + name_of(one) + " under the key of its perform, not under that of the undo");
+  else if (what.key == one.key && performed_as_.count(as) > 0)
+    blame(rule::requests, "the service was asked for the undo " + name_of(one) +
+                              " just as for a perform; end an undo that the agent does not know with a fault");
 }
 
 reply tester::on_service(const asked& what, std::int64_t now) {
@@ -116,6 +143,7 @@ reply tester::on_service(const asked& what, std::int64_t now) {
     blame(rule::key, "a request to the service has no Idempotency-Key");
     return problem(400, "bad_request", "There is no Idempotency-Key.");
   }
+  judge_undo(what);
   const auto found = std::find_if(attempts_.rbegin(), attempts_.rend(), [&](const attempt& one) { return one.key == *what.key; });
   if (found == attempts_.rend()) {
     blame(rule::key, "the service was asked under the key '" + *what.key + "', which no attempt has");
@@ -142,6 +170,8 @@ reply tester::on_service(const asked& what, std::int64_t now) {
 bool tester::can_be_taught(const lesson& one) const {
   if (one.needs_service && !served_) return false;
   if (one.twice && worker_->capacity < 2) return false;
+  if (one.ends_agent && !plan_.can_end) return false;
+  if (one.loses_node && !plan_.two_nodes) return false;
   if (one.direction != "lookup") return true;
   const auto& call = plan_.call;
   return std::find(worker_->lookups.begin(), worker_->lookups.end(), call) != worker_->lookups.end();
@@ -187,10 +217,27 @@ void tester::on_time(std::int64_t now) {
   }
 }
 
+std::optional<int> tester::node_to_lose() {
+  if (lost_node_ || !service_has_current() || !at().loses_node) return std::nullopt;
+  // The other node knows nothing of the worker.
+  worker_->gone = true;
+  return lost_node_ = worker_->node;
+}
+
+bool tester::is_time_to_end() {
+  if (told_to_end_ || !service_has_current() || !at().ends_agent) return false;
+  told_to_end_ = true;
+  return true;
+}
+
 void tester::on_end(const std::string& how) {
   if (over_) return;
+  if (worker_ && !told_to_end_)
+    blame(at().about, "the agent " + how);
+  else if (worker_ && current_ && !attempts_[*current_].closed)
+    blame(rule::requests, "after SIGTERM the agent " + how + " while it held " + name_of(attempts_[*current_]) +
+                              "; finish what is held, or end the worker with abandon=true");
   over_ = true;
-  if (worker_) blame(at().about, "the agent " + how);
 }
 
 }  // namespace fairlead::app::agent_check

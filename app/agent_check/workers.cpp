@@ -43,7 +43,10 @@ reply tester::on_register(const asked& what, std::int64_t now) {
     blame(rule::requests, "the agent registers as '" + text_in(body, "agent") + "', not as '" + plan_.agent + "'");
     return problem(403, "forbidden", "The token does not allow this agent.");
   }
-  if (worker_ && !is_right_registration(body, now)) return problem(409, "conflict", "Another session holds the instance.");
+  if (registration_lost_)
+    check_repeated_registration(what, body);
+  else if (worker_ && !is_right_registration(body, now))
+    return problem(409, "conflict", "Another session holds the instance.");
   if (worker_) check_held(body);
   registered_again_ = worker_.has_value();
   ++workers_;
@@ -52,6 +55,7 @@ reply tester::on_register(const asked& what, std::int64_t now) {
   next.instance = text_in(body, "instance");
   next.agent = text_in(body, "agent");
   next.capacity = number_in(body, "capacity", 1);
+  next.node = what.node;
   next.session = "session-" + std::to_string(workers_);
   next.calls = texts_in(body, "calls");
   next.lookups = texts_in(body, "lookups");
@@ -60,10 +64,24 @@ reply tester::on_register(const asked& what, std::int64_t now) {
   worker_ = std::move(next);
   answers_.clear();
   answer_ = 0;
-  if (first) begin_lesson(now);
+  if (first) {
+    begin_lesson(now);
+    registration_lost_ = !over_ && at().cut_registration;
+    registration_key_ = what.key;
+  }
   const json out{
       {"worker", worker_->id}, {"session", worker_->session}, {"incarnation", 1}, {"silence_ms", 15'000}, {"max_wait_ms", most_wait_ms}};
-  return {.status = 201, .body = out.dump()};
+  return {.status = 201, .body = out.dump(), .cut = registration_lost_};
+}
+
+/// The agent does not know whether there is a session. A node knows its registration again by the key, and says 409 to any other.
+void tester::check_repeated_registration(const asked& what, const json& body) {
+  registration_lost_ = false;
+  see(rule::held);
+  if (text_in(body, "instance") != worker_->instance)
+    blame(rule::held, "the registration whose answer was lost was sent again as another instance: the node has two now");
+  else if (!what.key || what.key != registration_key_)
+    blame(rule::held, "the registration whose answer was lost was sent again without the Idempotency-Key of the first: a node says 409");
 }
 
 /// Of an agent that is known. False: it is refused.
@@ -123,13 +141,13 @@ void tester::make_attempt(std::int64_t now) {
   one.number = static_cast<int>(attempts_.size()) + 1;
   one.ticket = "ticket-" + std::to_string(one.number) + "-" + std::to_string(now % 100'000);
   one.key = "check-" + std::to_string(now) + "-" + std::to_string(one.number);
-  if (of.direction == "lookup") {
+  if (of.direction != "perform") {
     const auto done = std::find_if(attempts_.begin(), attempts_.end(), [](const attempt& each) { return each.accepted; });
     one.perform_key = of.never_happened || done == attempts_.end() ? one.key + "-never" : done->key;
   } else if (of.same_key && !attempts_.empty()) {
     one.key = attempts_.back().key;
   }
-  one.handed_at = now;
+  one.handed_at = one.beat_at = now;
   one.lease_end = now + of.lease_ms;
   attempts_.push_back(std::move(one));
   current_ = attempts_.size() - 1;
@@ -138,6 +156,9 @@ void tester::make_attempt(std::int64_t now) {
 tester::json tester::hand_out(const attempt& one, std::int64_t now) const {
   const auto& of = at();
   const auto input = json::parse(plan_.input, nullptr, false);
+  const bool is_perform = of.direction == "perform", is_undo = of.direction == "undo";
+  const auto done = std::find_if(attempts_.begin(), attempts_.end(), [&](const attempt& each) { return each.key == one.perform_key; });
+  const bool has_output = is_undo && done != attempts_.end() && done->outcome.contains("output");
   json out{{"ticket", one.ticket},
            {"task", "check-" + std::to_string(one.number)},
            {"workflow", "agent-check"},
@@ -148,11 +169,11 @@ tester::json tester::hand_out(const attempt& one, std::int64_t now) const {
            {"input", input.is_discarded() ? json{} : input},
            {"idempotency_key", one.key},
            {"perform_key", one.perform_key.empty() ? json{} : json(one.perform_key)},
-           {"in_doubt", of.same_key},
-           {"perform_output", json{}},
+           {"in_doubt", is_perform ? json{} : json(!is_undo)},
+           {"perform_output", has_output ? done->outcome["output"] : json{}},
            {"checkpoint", json{}},
            {"lease_ms", std::max<std::int64_t>(0, one.lease_end - now)},
-           {"heartbeat_ms", of.heartbeat_ms},
+           {"heartbeat_ms", of.heartbeat_ms > 0 ? json(of.heartbeat_ms) : json{}},
            {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}};
   return out;
 }

@@ -30,16 +30,6 @@ door::problem unacceptable(bool is_stream) {
           false};
 }
 
-void texts_or_null(json_writer& out, const std::optional<std::vector<std::string>>& what) {
-  if (!what) {
-    out.null();
-    return;
-  }
-  out.begin_array();
-  for (const auto& one : *what) out.string(one);
-  out.end_array();
-}
-
 /// Files that are read at once, each in a thread of its own.
 constexpr int most_reading = 8;
 
@@ -225,8 +215,7 @@ void show_me(exchange_ptr x) {
   for (const auto& one : right_words())
     if (me.has(one.one)) out.string(one.word);
   out.end_array();
-  texts_or_null(out.key("namespaces"), me.namespaces);
-  texts_or_null(out.key("agents"), me.agents);
+  out.key("namespaces").texts_or_null(me.namespaces).key("agents").texts_or_null(me.agents);
   out.key("expires_at").moment(me.expires_unix_ms).key("token").text_or_null(me.token);
   x->say(200, out.key("last_used_at").moment(me.last_used_unix_ms).end_object().text());
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "actors/workers/workers.hpp"
 #include "app/cli/screen/table.hpp"
 
 namespace fairlead::app {
@@ -44,6 +45,7 @@ void dev_console::say(const std::string& line) {
 void dev_console::on_transition(const transition& what) { say(time_of_day() + "  " + transition_text(what)); }
 
 void dev_console::on_note(note_level level, std::string_view component, std::string_view sentence) {
+  if (component == stand_in_component) return say(time_of_day() + "  " + printable(std::string{sentence}));
   if (level != note_level::warning && level != note_level::error) return;
   say(time_of_day() + "  " + (level == note_level::error ? "error: " : "warning: ") +
       printable(std::string{component} + ": " + std::string{sentence}));

@@ -16,7 +16,7 @@ class dev_console final : public observer {
 
   /// `12:00:01.250  t1  charge  pending -> running, attempt 2`.
   void on_transition(const transition& what) override;
-  /// Warnings and errors.
+  /// Warnings and errors, and that a script steps aside for workers or answers again.
   void on_note(note_level level, std::string_view component, std::string_view sentence) override;
 
  private:

@@ -71,6 +71,7 @@ status dev_workflows::add_agents(const v1::WorkflowDefinition& definition) {
     given_agent agent;
     agent.name = name;
     agent.settings.breaker.set_off(true);  // scripted agents fail on purpose
+    agent.stands_in = true;                // until whoever writes the agent tries it
     for (const auto& step : definition.steps())
       if (step.agent() == name)
         for (const auto& label : step.labels()) agent.settings.labels.push_back(label);

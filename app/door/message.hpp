@@ -54,10 +54,11 @@ struct answer {
   unsigned status = 200;
   std::string content_type = "application/json; charset=utf-8";
   std::string body;
-  headers more;            // besides those that each answer has
-  bool close = false;      // the connection, after the answer
-  bool cut = false;        // the connection ends in the middle of the body; for those who test clients
-  std::string farewell{};  // of a stream: what is sent last when the listener ends before it
+  headers more;              // besides those that each answer has
+  bool close = false;        // the connection, after the answer
+  bool cut = false;          // the connection ends in the middle of the body; for those who test clients
+  bool cut_in_head = false;  // the same in the middle of the head
+  std::string farewell{};    // of a stream: what is sent last when the listener ends before it
   /// Called once, from any thread, if nothing of it is handed to the kernel because the client has gone before. Not of a stream.
   std::function<void()> if_unsent{};
 };

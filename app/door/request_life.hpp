@@ -82,6 +82,7 @@ class request_life {
   MHD_Result refuse_head(const problem& why);
   MHD_Result refuse(const problem& why);
   MHD_Result send();
+  MHD_Result send_half_head();
   void drop_body();
   void count();
   MHD_Response* response();

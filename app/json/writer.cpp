@@ -82,6 +82,13 @@ void json_writer::add_escaped(char special) {
 
 json_writer& json_writer::text_or_null(std::string_view text) { return text.empty() ? null() : string(text); }
 
+json_writer& json_writer::texts_or_null(const std::optional<std::vector<std::string>>& texts) {
+  if (!texts) return null();
+  begin_array();
+  for (const auto& one : *texts) string(one);
+  return end_array();
+}
+
 json_writer& json_writer::number(std::int64_t value) { return raw(std::to_string(value)); }
 json_writer& json_writer::number(std::uint64_t value) { return raw(std::to_string(value)); }
 

@@ -3,8 +3,10 @@
 // and the spelling of numbers.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "messages/common.pb.h"
 
@@ -22,6 +24,8 @@ class json_writer {
   json_writer& string(std::string_view text);
   /// null for an empty text.
   json_writer& text_or_null(std::string_view text);
+  /// An array; null for none.
+  json_writer& texts_or_null(const std::optional<std::vector<std::string>>& texts);
   json_writer& number(std::int64_t value);
   json_writer& number(std::uint64_t value);
   json_writer& number(std::uint32_t value) { return number(std::uint64_t{value}); }

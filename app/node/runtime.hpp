@@ -25,6 +25,7 @@ struct given_agent {
   std::function<result<std::shared_ptr<agents::backend>>(std::uint32_t capacity)> make;
   std::uint32_t capacity = 64;
   agents::agent_settings settings;
+  bool stands_in = false;  // takes no work while the node carries a worker of the same name
 };
 
 struct node_parts {

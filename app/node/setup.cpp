@@ -61,6 +61,7 @@ result<local_agent> made(const given_agent& given, const std::string& name, std:
   out.backend = std::move(*backend);
   out.settings = settings;
   out.make = [make = given.make, capacity] { return make(capacity); };
+  out.stands_in = given.stands_in;
   return out;
 }
 

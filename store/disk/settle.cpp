@@ -131,6 +131,11 @@ status mark_for_restore(const std::string& directory) {
   return tables ? (*tables)->begin_restore(now_unix_ms()) : tables.failure();
 }
 
+status mark_for_recovery(const std::string& directory) {
+  auto tables = lmdb_store::open(options_of_tool(directory), true);
+  return tables ? (*tables)->begin_recovery(now_unix_ms()) : tables.failure();
+}
+
 status leave_journal(const std::string& directory) {
   auto tables = lmdb_store::open(options_of_tool(directory), true);
   if (!tables) return tables.failure();

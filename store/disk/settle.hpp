@@ -40,6 +40,8 @@ status settle_store(const std::string& directory, const std::string& journal = {
 
 /// The store asks for a restore: no node takes it before.
 status mark_for_restore(const std::string& directory);
+/// The same of one of several copies, before its log is accepted (settle_store).
+status mark_for_recovery(const std::string& directory);
 
 /// Takes the store out of a journal that is missing or damaged, with what the tables have. The store then needs a restore before any node
 /// takes it, because work that was acknowledged may be lost.

@@ -14,8 +14,9 @@
 namespace fairlead::store {
 
 bool is_of_one_copy(std::string_view meta_key) {
-  constexpr std::array rows{meta::schema_row,  meta::boot_row,       meta::restoring_row, meta::journal_row,   meta::applied_row,
-                            meta::settled_row, meta::shard_time_row, meta::replica_row,   meta::installed_row, meta::clock_ahead_row};
+  constexpr std::array rows{meta::schema_row,  meta::boot_row,      meta::restoring_row,  meta::counted_row,
+                            meta::journal_row, meta::applied_row,   meta::settled_row,    meta::shard_time_row,
+                            meta::replica_row, meta::installed_row, meta::clock_ahead_row};
   return std::any_of(rows.begin(), rows.end(), [&](std::string_view row) { return meta_key == keys::meta(row); });
 }
 

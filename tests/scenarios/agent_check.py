@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ import urllib.error
 import urllib.request
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "docs" / "examples" / "workers"
+OF_TWO_NODES = ("clings_to_node",)
 AT_ONCE = 16
 PATIENCE_S = 240
 
@@ -45,6 +47,15 @@ FAULTS = {
     "stays": (7, "410 is passed over"),
     "does_twice": (8, "an attempt that comes twice is done twice"),
     "takes_over": (8, "each registration has take_over"),
+    "own_registration_key": (8, "the registration whose answer was lost is sent again under another key"),
+    "other_name": (8, "the registration whose answer was lost is sent again as another instance"),
+    "half_heads": (4, "an answer that ends in its head is taken for one without a body"),
+    "blind_to_undo": (0, "an undo is performed"),
+    "undoes_under_old_key": (5, "an undo has the key of its perform"),
+    "slow_heart": (0, "the heartbeats of an attempt are too far from each other"),
+    "deaf_to_409": (0, "on SIGTERM the worker is ended at once, whatever the node says"),
+    "dies_at_once": (0, "SIGTERM ends it while it holds an attempt"),
+    "clings_to_node": (7, "the other node is never asked"),
     "no_heartbeats": (0, "there are no heartbeats"),
     "no_kind": (0, "faults and outputs stand in one outcome", 6),
 }
@@ -61,25 +72,30 @@ class gone(Exception):
 def send(url, method, body=None, seconds=20.0, **headers):
     headers = {"Content-Type": "application/json", **headers} if body is not None else headers
     with urllib.request.urlopen(urllib.request.Request(url, body, headers, method=method), timeout=max(0.001, seconds)) as answer:
-        return json.loads(answer.read() or b"null")
+        return json.loads(answer.read() or b"null")  # http.client takes a head that breaks off for a whole one
 
 
 class faulty_agent:
     def __init__(self, fault):
         self.fault_ = fault
-        self.api_, self.service_ = os.environ["FAIRLEAD_API"], os.environ["SERVICE_URL"]
+        self.nodes_, self.service_ = os.environ["FAIRLEAD_API"].split(","), os.environ["SERVICE_URL"]
         self.held_ = {}
         self.session_, self.worker_, self.after_ = None, "", 0
+        self.registrations_ = 0
+        self.ending_ = threading.Event()
 
     def is_(self, *faults):
         return self.fault_ in faults
 
     def post(self, path, body, once=False):
-        """The answer, and the moment from which leases count."""
+        """The answer, and the moment from which leases count. `body`: or what makes it, each time."""
         while True:
             stamp, pause = time.monotonic(), 1.0
             try:
-                answer = send(self.api_ + path, "POST", json.dumps(body).encode())
+                key = {"Idempotency-Key": self.registration_key()} if path == "/v1/workers" else {}
+                answer = send(self.nodes_[0] + path, "POST", json.dumps(body() if callable(body) else body).encode(), **key)
+                if answer is None and not self.is_("half_heads"):
+                    raise ValueError("the answer ends in its head")
                 return answer, time.monotonic() if self.is_("counts_from_arrival") else stamp
             except urllib.error.HTTPError as refused:
                 if refused.code == 410:
@@ -88,24 +104,37 @@ class faulty_agent:
                     raise SystemExit(f"{path}: {refused.code} {refused.read().decode()}") from None
                 pause = 0.1 if self.is_("hasty") else float(refused.headers.get("Retry-After") or 1)
             except NO_ANSWER:
-                pass
+                if not self.is_("clings_to_node"):
+                    self.nodes_.append(self.nodes_.pop(0))
             if once:
                 return None, stamp
             time.sleep(pause)
 
-    def register(self):
+    def registration_key(self):
+        self.registrations_ += 1
+        return f"{os.getpid()}-{self.registrations_ if self.is_('own_registration_key') else 0}"
+
+    def me(self):
         new = self.is_("no_session")
-        made, _ = self.post("/v1/workers", {
-            "agent": "faulty", "instance": f"faulty-{os.getpid()}", "calls": ["send"], "lookups": ["send"], "capacity": 2,
-            "session": None if new else self.session_, "have": [] if self.is_("empty_have") else [one["ticket"] for one in self.held_.values()],
-            "take_over": self.is_("takes_over")})
+        other = self.registrations_ if self.is_("other_name") and not self.session_ else 0
+        self.name_ = self.name_ if self.session_ else f"faulty-{os.getpid()}-{other}"
+        return {"agent": "faulty", "instance": self.name_, "calls": ["send"], "lookups": ["send"], "capacity": 2,
+                "session": None if new else self.session_,
+                "have": [] if self.is_("empty_have") else [one["ticket"] for one in self.held_.values()], "take_over": self.is_("takes_over")}
+
+    def register(self):
+        made, _ = self.post("/v1/workers", self.me)
         self.session_, self.worker_, self.after_ = made["session"], "/v1/workers/" + made["worker"], 0
 
     def perform(self, one):
         left = one["end"] - time.monotonic()
-        key = {} if self.is_("no_key") else {"Idempotency-Key": one["ticket"] if self.is_("own_key") else one["idempotency_key"]}
+        undoes = one["direction"] == "undo"
+        key = one["perform_key"] if undoes and self.is_("undoes_under_old_key") else one["ticket"] if self.is_("own_key") else one["idempotency_key"]
+        key = {} if self.is_("no_key") else {"Idempotency-Key": key}
+        to = self.service_ + ("/undo" if undoes and not self.is_("blind_to_undo") else "")
+        seconds = 20 if self.is_("finishes_late", "deaf_to_held", "knows_no_lease") else left
         try:
-            send(self.service_, "POST", json.dumps(one["input"]).encode(), 20 if self.is_("finishes_late", "deaf_to_held", "knows_no_lease") else left, **key)
+            send(to, "POST", json.dumps(one["input"]).encode(), seconds, **key)
         except NO_ANSWER as why:
             kind = "transient" if self.is_("sure_of_nothing") else "in_doubt"
             if not self.is_("sure_of_all"):
@@ -131,8 +160,10 @@ class faulty_agent:
         one["ended"] = True
 
     def beat(self):
+        share = 1.7 if self.is_("slow_heart") else 1 / 3
         for one in list(self.held_.values()):
-            if self.is_("no_heartbeats") or not one["heartbeat_ms"] or "ended" in one or time.monotonic() < one["beat"] + one["heartbeat_ms"] / 3000:
+            needs_one = one["heartbeat_ms"] and "ended" not in one and not self.is_("no_heartbeats")
+            if not needs_one or time.monotonic() < one["beat"] + share * one["heartbeat_ms"] / 1000:
                 continue
             answer, stamp = self.post(self.worker_ + "/heartbeats", {"items": [{"ticket": one["ticket"], "sequence": time.time_ns()}]})
             one["beat"] = stamp
@@ -168,16 +199,30 @@ class faulty_agent:
                 self.held_[name] = one
                 threading.Thread(target=self.work, args=(one,), daemon=True).start()
 
+    def leave(self):
+        try:
+            send(self.nodes_[0] + self.worker_, "DELETE")
+        except urllib.error.HTTPError as refused:
+            if refused.code != 410 and not self.is_("deaf_to_409"):
+                raise SystemExit(f"DELETE: {refused.code} {refused.read().decode()}") from None
+
     def run(self):
+        if not self.is_("dies_at_once"):
+            signal.signal(signal.SIGTERM, lambda *_: self.ending_.set())
         self.register()
         while True:
             try:
+                if self.ending_.is_set() and (not self.held_ or self.is_("deaf_to_409")):
+                    return self.leave()
                 self.report()
                 for name, one in list(self.held_.items()):
                     if "ended" in one and "outcome" not in one:
                         del self.held_[name]
                 self.beat()
-                self.take()
+                if self.ending_.is_set():
+                    time.sleep(0.05)
+                else:
+                    self.take()
             except gone:
                 if self.is_("reports_once"):
                     self.held_.clear()
@@ -189,16 +234,17 @@ class faulty_agent:
 
 # ---- the check ----
 
-def check(name, command):
-    done = subprocess.run([str(harness.BINARY), "agent", "check", "--json", "--", *map(str, command)], capture_output=True, text=True, timeout=PATIENCE_S)
+def check(name, command, *options):
+    words = [str(harness.BINARY), "agent", "check", "--json", *options, "--", *map(str, command)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S)
     expect(done.returncode in (0, 1) and done.stdout, f"the check of {name} ended with {done.returncode}: {done.stderr[-2000:]}")
     report = json.loads(done.stdout)
     expect((done.returncode == 0) == report["ok"] == (not report["findings"]), f"exit code {done.returncode} of {name} is not that of {report}")
     return report
 
 
-def kept(name, command):
-    report = check(name, command)
+def kept(name, command, *options):
+    report = check(name, command, *options)
     expect(report["ok"], f"{name} keeps the rules, and the tester says {report['findings']}")
     unseen = [one["rule"] for one in report["rules"] if one["verdict"] != "kept"]
     expect(not unseen, f"of {name} the tester has not seen rules {unseen}")
@@ -207,7 +253,7 @@ def kept(name, command):
 
 def broken(fault):
     rule, what, *also = FAULTS[fault]
-    report = check(fault, [sys.executable, "-B", __file__, "--be", fault])
+    report = check(fault, [sys.executable, "-B", __file__, "--be", fault], *["--two-nodes"] * (fault in OF_TWO_NODES))
     rules = {one["rule"] for one in report["findings"]}
     sentences = "\n      ".join(f"{one['rule']}: {one['sentence']}" for one in report["findings"])
     expect(rule in rules, f"{fault} ({what}) breaks rule {rule}, and the tester says:\n      {sentences}")
@@ -272,10 +318,10 @@ def run():
     faults = faults_of_this_run()
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         jobs = [pool.submit(kept, "the agent without a fault", [sys.executable, "-B", __file__, "--be", "nothing"]),
-                pool.submit(kept, "agent.py", [sys.executable, "-B", EXAMPLES / "agent.py"])]
+                pool.submit(kept, "agent.py", [sys.executable, "-B", EXAMPLES / "agent.py"], "--two-nodes")]
         node = shutil.which("node")
         if node:
-            jobs.append(pool.submit(kept, "agent.mjs", [node, EXAMPLES / "agent.mjs"]))
+            jobs.append(pool.submit(kept, "agent.mjs", [node, EXAMPLES / "agent.mjs"], "--two-nodes"))
         else:
             print("agent.mjs is left out: there is no node here", flush=True)
         jobs += [pool.submit(broken, fault) for fault in faults]
@@ -292,7 +338,7 @@ def run():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--be"]:
-        faulty_agent(sys.argv[2]).run()
+        sys.exit(faulty_agent(sys.argv[2]).run())
     import harness
     from harness import expect
 

@@ -14,6 +14,7 @@ import urllib.request
 import harness
 from harness import expect, fairlead, free_ports, wait_until
 from place import place
+from workers import worker
 
 FLOW = """\
 workflow: order
@@ -136,6 +137,7 @@ def run():
             expect(code == 0, f"it ended with {code}")
         print("ok  a store that is kept is gone on from", flush=True)
         beside_its_node(box, flow, temporary)
+        gives_way_to_workers(box, temporary)
 
 
 def put(url, body):
@@ -163,6 +165,51 @@ def beside_its_node(box, flow, temporary):
     expect("over-http" not in fairlead("audit", node=one.node.address).stdout, "the request is in the audit of the node")
     expect(one.node.end()[0] == 0, f"the node has ended: {one.node.last_words()}")
     print("ok  the node whose agents it runs goes on beside it, and requests of the API are answered", flush=True)
+
+
+MAIL = """\
+workflow: mail
+steps:
+  notify: { agent: mail, call: send, undo: none }
+  file: { needs: [notify], agent: mail, call: archive, undo: none }
+"""
+
+
+def gives_way_to_workers(box, temporary):
+    """A script begins no step of an agent while workers of its name are there, and answers again after the last of them."""
+    flow = box.folder / "mail.yaml"
+    flow.write_text(MAIL, encoding="utf-8")
+    tried = dev(box, flow, "--port", "0", "--api", "127.0.0.1:0", temporary=temporary)
+    tried.says("Ctrl-C ends this")
+    url = next(line.split("API is on ")[1].split(",")[0] for line in tried.lines if "API is on " in line)
+    at = len(tried.lines)
+
+    def submit(task):
+        _, said = put(f"{url}/tasks/{task}?wait=20s", {"workflow": "mail", "input": {}})
+        expect(said["state"] == "completed", f"the script has not answered: {said}")
+
+    def ended():
+        return sum(any(f"{task}  running -> completed" in line for line in tried.lines) for task in tasks)
+
+    submit("before")
+    first, second = (worker(int(url.split(":")[2].split("/")[0]), "mail", f"mail-{i}", capacity=8) for i in range(2))
+    first.register()
+    at = tried.says("agent mail: a worker has registered and does its work; the script steps aside", at)
+    second.register()
+    tasks = [f"mail-{i}" for i in range(20)]
+    for task in tasks:
+        put(f"{url}/tasks/{task}", {"workflow": "mail", "input": {}})
+    first.work(len(tasks))
+    second.end()
+    time.sleep(0.5)  # its host has left by then
+    expect(ended() == 0, f"the script has done steps beside a worker: {tried.lines[at:]}")
+    first.end()
+    at = tried.says("agent mail: its last worker has left; the script answers again", at)
+    wait_until(lambda: ended() == len(tasks), 20, "the script does what the workers have left")
+    submit("after")
+    expect(sum(" worker " in line for line in tried.lines) == 2, f"it speaks of workers too often: {tried.lines}")
+    tried.end()
+    print("ok  a script steps aside for workers, and answers again after the last of them", flush=True)
 
 
 if __name__ == "__main__":

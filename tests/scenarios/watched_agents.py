@@ -73,6 +73,7 @@ def read(pairs):
 
 
 def watch(path):
+    sys.path.insert(0, os.path.dirname(path))  # the example imports its neighbour
     json.loads = functools.partial(json.loads, object_hook=read)
     runpy.run_path(path, run_name="__main__")
 

@@ -1,5 +1,6 @@
 // The lineage of a store: given once, replaced by a restore as a whole.
 
+#include "store/rows/counters.hpp"
 #include "tests/store/any_store.hpp"
 
 namespace fairlead::store {
@@ -38,6 +39,29 @@ TYPED_TEST(lineage_row, is_replaced_whole_and_meanwhile_no_node_takes_the_store)
   ASSERT_TRUE(it.end_restore(lineage(6'000), 100, 50).ok());
   EXPECT_EQ(it.claim_lineage(lineage(9'000))->made_unix_ms(), 6'000);
   EXPECT_GT(*it.raise_epoch(), 100u);
+}
+
+TYPED_TEST(lineage_row, of_a_recovery_that_was_cut_short_what_had_counted_before_it_still_counts) {
+  auto& it = *this->it;
+  EXPECT_EQ(*it.raise_epoch(), 1u);
+  const auto write = [&](std::uint64_t sequence, std::int64_t at_unix_ms) {
+    v1::ShardState shard;
+    shard.set_latest_write_unix_ms(at_unix_ms);
+    batch next;
+    next.sequence = sequence;
+    next.epoch = 1;
+    seal_counters(next, shard);
+    EXPECT_TRUE(it.commit({next}).ok());
+  };
+  write(1, 3'000);
+  EXPECT_EQ(*it.counted_until(), std::nullopt);
+  ASSERT_TRUE(it.begin_recovery(5'000).ok());
+  write(2, 4'000);
+  ASSERT_TRUE(it.begin_recovery(5'500).ok());
+  ASSERT_TRUE(it.begin_restore(5'600).ok());
+  EXPECT_EQ(*it.counted_until(), 3'000);
+  ASSERT_TRUE(it.end_restore(lineage(6'000), 100, 50).ok());
+  EXPECT_EQ(*it.counted_until(), std::nullopt);
 }
 
 TYPED_TEST(lineage_row, and_the_epoch_never_falls_with_it) {

@@ -127,12 +127,12 @@ void worker_session::outcomes(std::vector<report> items, std::function<void(resu
       answer_beats(which->second, false);
       forget(which);
       reports_[key] = {ticket, {{all, i}}};
+      reported_[ticket] = key;
       complete(key, std::move(said));
       continue;
     }
-    const auto waits = std::find_if(reports_.begin(), reports_.end(), [&](const auto& one) { return one.second.ticket == ticket; });
-    if (waits != reports_.end()) {
-      waits->second.waiting.emplace_back(all, i);
+    if (const auto waits = reported_.find(ticket); waits != reported_.end()) {
+      reports_.at(waits->second).waiting.emplace_back(all, i);
       continue;
     }
     const auto known = told_.find(ticket);
@@ -153,6 +153,7 @@ void worker_session::recorded(const attempt_key& which, bool accepted) {
   if (found == reports_.end()) return;
   const auto said = std::move(found->second);
   reports_.erase(found);
+  reported_.erase(said.ticket);
   remember(said.ticket, accepted ? report_result::accepted : report_result::not_held);
   for (const auto& [all, item] : said.waiting) {
     all->answers[item] = accepted ? report_answer{report_result::accepted, {}} : report_answer{report_result::not_held, ended_before};

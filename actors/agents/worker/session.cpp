@@ -13,6 +13,8 @@ namespace {
 /// Between two takes of a worker that goes on taking.
 constexpr duration between_takes{200};
 constexpr duration give_back_after{2'000};
+/// Where a lease is short: so long before its end, so that the Scheduler hears of it while it still waits, but not at once.
+constexpr duration give_back_ahead{200};
 /// After a move, for how long an attempt that arrives may have been carried by an answer of the former node.
 constexpr duration carried_before{10'000};
 /// A shard hands everything over again within that time of its welcome, and not later than that.
@@ -107,7 +109,9 @@ void worker_session::shut_down() {
   for (const auto& one : std::exchange(waiting_beats_, {})) one->answer(gone());
   for (const auto& one : std::exchange(waiting_reports_, {})) one->answer(gone());
   attempts_.clear();
+  queue_.clear();
   reports_.clear();
+  reported_.clear();
 }
 
 // ---- takes ----
@@ -215,6 +219,11 @@ void worker_session::deliver() {
   std::exchange(take_, std::nullopt)->done(std::move(out));
 }
 
+moment worker_session::given_back_at(const held_attempt& one) const {
+  const auto in_time = std::max(one.came + between_takes, one.lease_end - give_back_ahead);
+  return std::min(std::max(last_take_, one.came) + give_back_after, in_time);
+}
+
 void worker_session::give_back(bool all) {
   if (planted(&core::planted_faults::give_back_carried))
     for (auto& [key, one] : attempts_)
@@ -223,17 +232,23 @@ void worker_session::give_back(bool all) {
     const auto found = attempts_.find(*at++);
     auto& one = found->second;
     if ((one.is_carried && !planted(&core::planted_faults::give_back_carried)) || one.may_be_known) continue;
-    if (!all && (take_ || now() - std::max(last_take_, one.came) < give_back_after)) continue;
-    auto done = std::move(one.done);
+    if (!all && (take_ || now() < given_back_at(one))) continue;
+    const bool is_kept = planted(&core::planted_faults::keep_given_back);
+    auto done = is_kept ? one.done : std::move(one.done);
     const auto key = found->first;
     remember(one.what.ticket(), report_result::not_held);
-    forget(found);
+    if (is_kept)
+      one.is_carried = true;
+    else
+      forget(found);
     done(key, not_begun());
   }
 }
 
+/// Looks at the queue alone, which is short: what has not been carried is in it.
 std::size_t worker_session::carried() const {
-  return static_cast<std::size_t>(std::count_if(attempts_.begin(), attempts_.end(), [](const auto& one) { return one.second.is_carried; }));
+  const auto waits = [this](const attempt_key& key) { return !attempts_.at(key).is_carried; };
+  return attempts_.size() - static_cast<std::size_t>(std::count_if(queue_.begin(), queue_.end(), waits));
 }
 
 std::size_t worker_session::held() const {
@@ -253,7 +268,7 @@ void worker_session::look_at_offer() {
 status worker_session::drain() {
   if (is_over()) return gone();
   heard();
-  drains_ = true;
+  drains_ = !planted(&core::planted_faults::ignore_drain);
   return nothing{};
 }
 
@@ -261,7 +276,7 @@ status worker_session::leave(bool abandoned) {
   if (is_over()) return gone();
   heard();
   const auto open = held() + reports_.size();
-  if (open > 0 && !abandoned)
+  if (open > 0 && !abandoned && !planted(&core::planted_faults::leave_holding))
     return error{v1::ERROR_CODE_WRONG_STATE, "The worker holds " + std::to_string(open) + " attempts.",
                  "Report their outcomes first, or add abandon=true: each is then in doubt."};
   leaves_ = true;
@@ -273,7 +288,9 @@ status worker_session::leave(bool abandoned) {
     auto done = std::move(which->second.done);
     answer_beats(which->second, false);
     forget(which);
-    done(key, in_doubt_fault("abandoned", "the worker has left, and may have begun the attempt"));
+    done(key, planted(&core::planted_faults::give_back_abandoned)
+                  ? not_begun()
+                  : in_doubt_fault("abandoned", "the worker has left, and may have begun the attempt"));
   }
   return nothing{};
 }
@@ -286,7 +303,10 @@ void worker_session::close() {
   ends_ = true;
 }
 
-bool worker_session::is_silent() const { return !take_ && now() - last_request_ >= worker_silence; }
+/// A take that has ended with nothing was heard until its end, however long ago it came.
+moment worker_session::last_sign() const { return std::max(last_request_, last_take_); }
+
+bool worker_session::is_silent() const { return !take_ && now() - last_sign() >= worker_silence; }
 
 carried_backend::wish worker_session::wants() const { return {drains_ || is_silent(), is_silent(), leaves_, ends_}; }
 
@@ -295,14 +315,14 @@ carried_backend::wish worker_session::wants() const { return {drains_ || is_sile
 void worker_session::caught_up() {
   const auto here = now();
   // The shards learn of a drain a moment later, and the worker gets nothing more from now on.
-  if (drains_) give_back(true);
+  if (drains_ && !planted(&core::planted_faults::send_though_drained)) give_back(true);
   deliver();
   // Once: a worker that goes on taking while it drains waits as usual.
   if (take_ && (here >= take_->what.came + take_->what.wait || (drains_ && !drain_told_))) end_take();
   if (!take_) give_back(false);
   end_late_requests();
   look_at_offer();
-  if (!take_ && attempts_.empty() && reports_.empty() && here - last_request_ >= worker_forgotten) leaves_ = true;
+  if (!take_ && attempts_.empty() && reports_.empty() && here - last_sign() >= worker_forgotten) leaves_ = true;
 }
 
 std::optional<moment> worker_session::next_wake() const {
@@ -314,12 +334,11 @@ std::optional<moment> worker_session::next_wake() const {
   } else {
     // A silent worker with attempts changes nothing by itself until they end.
     if (!is_silent())
-      sooner(last_request_ + worker_silence);
+      sooner(last_sign() + worker_silence);
     else if (attempts_.empty() && reports_.empty())
-      sooner(last_request_ + worker_forgotten);
+      sooner(last_sign() + worker_forgotten);
     for (const auto& key : queue_)
-      if (const auto& one = attempts_.at(key); !one.is_carried && !one.may_be_known)
-        sooner(std::max(last_take_, one.came) + give_back_after);
+      if (const auto& one = attempts_.at(key); !one.is_carried && !one.may_be_known) sooner(given_back_at(one));
     if (offered_ > carried() + reports_.size()) sooner(std::max(last_turn_, last_take_) + between_takes);
   }
   for (const auto& one : waiting_beats_) sooner(one->until);

@@ -6,8 +6,8 @@
 // answers are sent again: a lost answer costs a round trip. The worker counts leases by its own clock, from before it sent the take or the
 // heartbeat. The times of an answer are counted from when the request had come, so its lease never ends later than the one of the host.
 //
-// An attempt that no answer carried has not begun. It is given back as such once nobody takes for `give_back_after`, and the Scheduler hands
-// it to another instance at once. An attempt that may have been carried by an answer of another node is never given back.
+// An attempt that no answer carried has not begun. It is given back as such once nobody takes for `give_back_after`, or shortly before
+// its lease ends, and the Scheduler hands it to another instance at once. An attempt that may have been carried by an answer of another node is never given back.
 //
 // Outcomes and heartbeats are answered once the shard has recorded or refused them. All functions belong to the host's thread: see
 // host_call in actors/protocol/local_messages.hpp.
@@ -203,8 +203,10 @@ class worker_session final : public carried_backend {
   void confirm(std::uint64_t after);
   void end_take();
   void deliver();
+  moment given_back_at(const held_attempt& one) const;
   void give_back(bool all);
   void look_at_offer();
+  moment last_sign() const;
   bool is_silent() const;
   void forget(held_attempts::iterator which);
   void answer_beats(held_attempt& one, bool held);
@@ -220,6 +222,7 @@ class worker_session final : public carried_backend {
   std::unordered_map<std::string, attempt_key> tickets_;                 // of attempts_
   std::list<attempt_key> queue_;                                         // of those that the next answers carry, in order
   std::unordered_map<attempt_key, reported, attempt_key_hash> reports_;  // outcomes on their way to the shard
+  std::unordered_map<std::string, attempt_key> reported_;                // tickets of reports_
   std::unordered_map<std::string, report_result> told_;                  // tickets of recorded and refused outcomes
   std::deque<std::string> told_order_;                                   // the same, oldest first
   std::unordered_set<std::string> have_;

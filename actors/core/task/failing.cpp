@@ -37,7 +37,7 @@ void task_machine::advance_fail() {
   if (any_attempt_out(record_)) return;
   if (record_.terminated()) return finish_fail();
   if (sleeps(record_) || !usable()) return;
-  for (std::uint32_t i = 0; i < steps(); ++i) look_up_before_fail(i);
+  for (std::uint32_t i = 0; i < steps(); ++i) look_up_before_end(i);
   if (out_.fatal || std::any_of(record_.steps().begin(), record_.steps().end(), to_be_looked_up)) return;
   const auto doubt = std::find_if(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
     return step.doubtful() && definition_of(step).in_doubt() != v1::IN_DOUBT_FAIL;
@@ -49,7 +49,7 @@ void task_machine::advance_fail() {
 }
 
 /// A step in doubt is looked up if its agent can; once is enough.
-void task_machine::look_up_before_fail(std::uint32_t index) {
+void task_machine::look_up_before_end(std::uint32_t index) {
   const auto& step = at(index);
   if (!step.doubtful() || under_way(step)) return;
   if (!to_be_looked_up(step)) {

@@ -181,7 +181,7 @@ class task_machine {
   }
   void begin_fail(std::string reason);
   void advance_fail();
-  void look_up_before_fail(std::uint32_t index);
+  void look_up_before_end(std::uint32_t index);
   void finish_fail();
   void operate(const operated& e);
   void operator_terminate(const v1::OperatorAction& action);

@@ -61,6 +61,19 @@ void may_be_undone(v1::StepRecord& step, std::int64_t backup_unix_ms) {
   if (!step.given_up()) say_restored(step, backup_unix_ms);
 }
 
+bool is_open(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED; }
+
+/// Whether the last event that keeps the task from performing more is of this moment or later, as far as its latest events tell.
+bool has_stopped_since(const v1::TaskRecord& record, std::int64_t unix_ms) {
+  const auto stops = [](const v1::HistoryEvent& one) {
+    return one.kind() == v1::EVENT_KIND_TASK_UNDOING || one.kind() == v1::EVENT_KIND_TASK_FAILING;
+  };
+  const auto& recent = record.recent();
+  const auto last = std::find_if(recent.rbegin(), recent.rend(), stops);
+  if (last != recent.rend()) return last->at_unix_ms() >= unix_ms;
+  return recent.empty() || recent.begin()->at_unix_ms() >= unix_ms;
+}
+
 }  // namespace
 
 restored_rise::restored_rise(std::int64_t backup_unix_ms, moment now) {
@@ -72,13 +85,26 @@ restored_rise::restored_rise(std::int64_t backup_unix_ms, moment now) {
   attempts = 1'000 + static_cast<std::uint32_t>(std::min(age_s, std::uint64_t{1} << 24));
 }
 
-bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted) {
-  const auto undoing = record.state() == v1::TASK_STATE_UNDOING;
-  if (!undoing && record.state() != v1::TASK_STATE_RUNNING && record.state() != v1::TASK_STATE_PENDING) return false;
-  const restored_rise rise{backup_unix_ms, now};
+bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted,
+                  std::optional<std::int64_t> counted_until_unix_ms) {
+  const auto failed = record.state() == v1::TASK_STATE_FAILED;
+  const auto undone = record.state() == v1::TASK_STATE_UNDONE;
+  const auto undoing = undone || record.state() == v1::TASK_STATE_UNDOING;
   // In the lost time, too, the task has waited for its start, unless the clock was ahead then by more than this.
   constexpr std::int64_t clock_margin_ms = 60'000;
-  const auto still_to_start = record.scheduled() && record.start_at_unix_ms() > to_unix_ms(now) + clock_margin_ms;
+  const auto still_to_start = (record.scheduled() || has_ended(record)) && record.start_at_unix_ms() > to_unix_ms(now) + clock_margin_ms;
+  // A task that is being undone or is to fail performs nothing any more, unless that never counted.
+  const auto stopped = undoing || failed || record.failing();
+  const auto performs = !still_to_start && (!stopped || (counted_until_unix_ms && has_stopped_since(record, *counted_until_unix_ms)));
+  if (has_ended(record)) {
+    if (!stopped || !performs || std::none_of(record.steps().begin(), record.steps().end(), is_open)) return false;
+    if (undone) {
+      record.set_state(v1::TASK_STATE_UNDOING);
+      record.clear_finished_at_unix_ms();
+    }
+  }
+  if (undoing && performs) record.set_undo_uncertain(true);
+  const restored_rise rise{backup_unix_ms, now};
   add_event(record, v1::EVENT_KIND_TASK_RESTORED, 0, 0, now, "from a backup of " + format_utc(backup_unix_ms));
   for (int i = 0; i < record.steps_size(); ++i) {
     auto& step = *record.mutable_steps(i);
@@ -100,11 +126,21 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
         break;
       case v1::STEP_STATE_PENDING:
       case v1::STEP_STATE_FAILED:
-        if (planted.restore_without_doubt || step.passed_over()) break;
-        // A task that is being undone or is to fail performs nothing any more.
-        if (!undoing && !record.failing() && !still_to_start) may_be_performed(step, backup_unix_ms);
+        if (planted.restore_without_doubt) break;
+        if (step.passed_over()) {
+          // Nothing performs it any more, unless that it was passed over never counted.
+          if (counted_until_unix_ms && step.ended_at_unix_ms() >= *counted_until_unix_ms) step.set_doubtful(true);
+          break;
+        }
+        if (!performs) break;
+        may_be_performed(step, backup_unix_ms);
+        if (!undoing && !failed) break;
+        // A step that was looked up in vain stays so: its undo must not ask again.
+        if (step.direction() != v1::DIRECTION_LOOKUP) step.clear_given_up();
+        step.set_state(v1::STEP_STATE_IN_DOUBT);
         break;
       default:
+        if (failed) break;  // its end names the step already
         if (planted.restore_without_doubt) {
           step.set_state(v1::STEP_STATE_PENDING);
           break;
@@ -113,7 +149,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
         break;
     }
   }
-  const auto waits = record.state() == v1::TASK_STATE_PENDING || sleeps(record);
+  const auto waits = record.state() == v1::TASK_STATE_PENDING || failed || sleeps(record);
   record.set_due_unix_ms(record.scheduled() ? record.start_at_unix_ms() : waits ? 0 : to_unix_ms(now));
   // A receiver drops sequences that it has seen, and may have seen later ones than the backup holds.
   if (record.has_reply()) record.set_status_sequence(record.status_sequence() + rise.status_sequence);

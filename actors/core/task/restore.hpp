@@ -2,6 +2,7 @@
 // Changes a task's record for a restore: the shard goes on from a backup, and nobody knows what happened to the task since then.
 
 #include <cstdint>
+#include <optional>
 
 #include "actors/core/planted_faults.hpp"
 #include "messages/task.pb.h"
@@ -23,6 +24,11 @@ struct restored_rise {
 ///
 /// Attempts in progress have ended in doubt. A step that has not completed may have been performed since the backup, or undone if the task
 /// is being undone. It is looked up, or sent again under its key in the backup (fault `restored`, task_machine::settled_since_backup).
-bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted = {});
+///
+/// `counted_until_unix_ms`: what was written later may never have counted, because the other replicas may have gone on without it. A task
+/// that was to perform nothing more by such a write may have performed steps all the same: it is undone with these in doubt, also if it had
+/// been undone already, and one that had failed names them.
+bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted = {},
+                  std::optional<std::int64_t> counted_until_unix_ms = std::nullopt);
 
 }  // namespace fairlead::core

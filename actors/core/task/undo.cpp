@@ -48,6 +48,13 @@ void task_machine::advance_undo() {
     // An attempt to perform is in progress.
     if (step.state() == v1::STEP_STATE_RUNNING || (is_abandoned(step) && step.direction() == v1::DIRECTION_PERFORM)) return;
   }
+  // What was asked when the undo was decided may have another answer by now.
+  if (const auto why = record_.undo_uncertain() ? cannot_undo() : std::nullopt) {
+    for (std::uint32_t i = 0; i < steps(); ++i) look_up_before_end(i);
+    const auto& all = record_.steps();
+    if (!out_.fatal && std::none_of(all.begin(), all.end(), to_be_looked_up)) park(record_, why->sentence, ctx_.now, out_);
+    return;
+  }
   // A step undone or passed over without a call may be the last that others waited for.
   for (bool moved = true; moved;) {
     moved = false;

@@ -62,8 +62,9 @@ worker_book::worker_book(const clock& time, std::uint32_t shard, v1::Lineage lin
 status worker_book::open(const store::snapshot& from) {
   auto key = store::load_work_key(from);
   if (!key) return key.failure();
+  signed_ = *key && !(*key)->key().empty();
   // A backup that was restored brings the key of its own lineage, and whoever got sessions since the backup must not keep them.
-  if (*key && !(*key)->key().empty() && is_of(**key, lineage_)) {
+  if (signed_ && is_of(**key, lineage_)) {
     key_ = std::move(*(*key)->mutable_key());
     key_stored_ = true;
   }
@@ -82,7 +83,7 @@ bool worker_book::sign(store::batch& out) {
   record.set_key(key_);
   *record.mutable_lineage() = lineage_;
   store::put_work_key(out, record);
-  key_stored_ = true;
+  key_stored_ = signed_ = true;
   return true;
 }
 

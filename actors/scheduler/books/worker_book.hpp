@@ -59,6 +59,9 @@ class worker_book {
   /// The process of the instance has left for good, and held nothing.
   void left(const std::string& instance, std::uint64_t incarnation, store::batch& out);
 
+  /// Whether anything was ever signed here, in whichever lineage. If not, no attempt was ever handed to a worker.
+  bool has_signed() const noexcept { return signed_; }
+
   /// May leave once `out` is durable. Empty: there is no key.
   std::string ticket_for(const attempt_name& of, std::string_view instance, std::uint64_t incarnation, store::batch& out);
 
@@ -83,6 +86,7 @@ class worker_book {
   v1::Lineage lineage_;
   std::string key_;
   bool key_stored_ = false;
+  bool signed_ = false;
   std::map<std::string, row> rows_;  // by instance
   std::string looked_up_to_;         // forget_some goes on behind this instance
   const core::planted_faults* planted_ = nullptr;

@@ -42,14 +42,7 @@ void write_token(json_writer& out, const token_entry& one, const std::string& te
   for (const auto& word : one.roles) out.string(word);
   out.end_array().key("namespaces").begin_array();
   for (const auto& name : one.namespaces) out.string(name);
-  out.end_array().key("agents");
-  if (one.agents) {
-    out.begin_array();
-    for (const auto& name : *one.agents) out.string(name);
-    out.end_array();
-  } else {
-    out.null();
-  }
+  out.end_array().key("agents").texts_or_null(one.agents);
   out.key("expires_at").moment(one.expires_unix_ms).key("created_at").moment(one.created_unix_ms);
   out.key("created_by").string(one.created_by).key("revoked_at").moment(one.revoked_unix_ms);
   out.key("revoked_by").text_or_null(one.revoked_by).key("comment").text_or_null(one.comment).end_object();

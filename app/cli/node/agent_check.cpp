@@ -21,6 +21,7 @@ struct check_words {
   std::string listen = "127.0.0.1:0";
   std::string agent, call;
   std::string input = agent_check::plan{}.input;
+  bool two_nodes = false;
   std::vector<std::string> command;
 };
 
@@ -106,6 +107,7 @@ void check_an_agent(cli_context& context, const check_words& words) {
   options.what.agent = words.agent;
   options.what.call = words.call;
   options.what.input = words.input;
+  options.what.two_nodes = words.two_nodes;
   options.listen = *at;
   options.command = words.command;
   options.say = say_progress;
@@ -131,6 +133,7 @@ void add_agent_check(CLI::App& group, cli_context& context) {
   command->add_option("--agent", words->agent, "The agent must register by this name")->type_name("NAME");
   command->add_option("--call", words->call, "The call to try (default: the first that the agent registers)")->type_name("CALL");
   command->add_option("--input", words->input, "Input of the call: JSON, or @FILE")->type_name("JSON")->capture_default_str();
+  command->add_flag("--two-nodes", words->two_nodes, "Name two nodes in FAIRLEAD_API, and lose one while the agent holds an attempt");
   command->add_option("--undo", words->undo, "With URL: URL of the undo")->type_name("URL");
   command->add_option("--lookup", words->lookup, "With URL: URL of the look-up, with {perform_key} in it")->type_name("URL");
   add_json_option(*command, context);

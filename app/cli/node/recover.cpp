@@ -159,7 +159,7 @@ std::string report_text(const survivor& own, const std::vector<survivor>& others
 
 /// As `fairlead restore` does it. Cut short, it is run again; once the store is settled, `fairlead restore` completes it.
 result<restore_report> carry_out(const recover_command& what) {
-  if (auto marked = store::mark_for_restore(what.store); !marked) return marked.failure();
+  if (auto marked = store::mark_for_recovery(what.store); !marked) return marked.failure();
   if (auto settled = store::settle_store(what.store, what.journal, true); !settled) return settled.failure();
   auto opened = store::lmdb_store::open(store::options_of_tool(what.store));
   if (!opened) return opened.failure();

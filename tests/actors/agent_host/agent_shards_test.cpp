@@ -167,6 +167,17 @@ TEST_F(agent_shards_test, ends_a_lease_too_early_by_what_a_beacon_took_and_never
   EXPECT_EQ(backend.stopped.size(), 1u);
 }
 
+TEST_F(agent_shards_test, takes_a_beacon_that_was_held_up_for_a_clock_that_went_forward) {
+  take(batch({attempt(1)}));
+  pass(2'000);
+  say_the_time(0, 2'000);
+  say_the_time();
+  pass(999);
+  EXPECT_TRUE(backend.stopped.empty());
+  pass(1);
+  EXPECT_EQ(backend.stopped.size(), 1u) << "too early by what the beacon took: later ones give nothing back";
+}
+
 TEST_F(agent_shards_test, counts_on_where_beacons_are_lost) {
   take(batch({attempt(1, 0, 60'000)}));
   pass(30'000);  // no beacon has come since; the shard goes on from the last one by its own monotonic clock

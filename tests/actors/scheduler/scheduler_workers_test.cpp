@@ -333,6 +333,34 @@ TEST_F(scheduler_workers_test, give_nothing_back_that_another_host_of_theirs_may
   EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
 }
 
+TEST_F(scheduler_workers_test, give_nothing_back_that_an_earlier_scheduler_may_have_handed_to_another_host) {
+  const auto first = present("w/1");
+  submit(submission("t1"));
+  ASSERT_EQ(out.performs.size(), 1U);
+  for (const std::int64_t lineage : {0, 7}) {
+    scheduler_limits limits;
+    limits.lineage.set_made_unix_ms(lineage);
+    restart(limits);
+    sweep();
+    const auto before = out.performs.size();
+    auto again = worker("w/1", first, 1);
+    again.clear_session();  // sessions are of one lineage
+    registered(again);
+    const auto handed = out.performs.size();
+    ASSERT_GT(handed, before);
+    auto returned = failure(out.performs.back().what, v1::FAULT_KIND_TRANSIENT, "not_begun");
+    returned.set_not_begun(true);
+    auto what = from("w/1", {returned}, first.incarnation());
+    *what.mutable_lineage() = limits.lineage;
+    node->shell.outcomes(what);
+    node->settle();
+    ASSERT_FALSE(out.acks.empty());
+    EXPECT_FALSE(out.acks.back().second.accepted()) << "lineage " << lineage;
+    EXPECT_EQ(out.performs.size(), handed) << "lineage " << lineage;
+    out.acks.clear();
+  }
+}
+
 TEST_F(scheduler_workers_test, are_forgotten_after_a_day) {
   const auto gone = present("w/1");
   present("w/2");

@@ -288,6 +288,34 @@ TEST_F(shard_restore_test, cut_short_no_scheduler_takes_the_store_and_begun_agai
   EXPECT_EQ(task("t1").steps(0).attempt(), 1'000u);
 }
 
+TEST_F(shard_restore_test, a_task_that_was_cancelled_by_a_write_that_may_never_have_counted_goes_on_being_undone) {
+  start();
+  deploy();
+  submit("t1");
+  submit("t2");
+  const auto cancel = [this](const std::string& id) {
+    time.now_ms += 1'000;
+    v1::OperateRequest request;
+    request.add_ids(id);
+    request.mutable_action()->set_verb(v1::OPERATOR_VERB_CANCEL);
+    request.mutable_action()->set_who("ann");
+    shell->answer(request, 3);
+    settle();
+  };
+  cancel("t1");
+  time.now_ms += 1'000;
+  submit("t3");
+  ASSERT_TRUE(store->begin_recovery(time.now_ms).ok());
+  cancel("t2");
+  time.now_ms += an_hour_ms;
+  const auto report = restore();
+  EXPECT_EQ(report.tasks, 2u);
+  EXPECT_EQ(report.backup_unix_ms, start_ms + 2'000);
+  EXPECT_EQ(task("t1").state(), v1::TASK_STATE_UNDONE);
+  EXPECT_EQ(task("t2").state(), v1::TASK_STATE_UNDOING);
+  EXPECT_TRUE(task("t2").steps(0).doubtful());
+}
+
 TEST_F(shard_restore_test, times_of_jobs_since_the_backup_are_skipped_and_can_be_filled_later) {
   start();
   deploy();

@@ -38,6 +38,14 @@ caf::behavior play_gateway(caf::event_based_actor*, played_shard* shard) {
   }};
 }
 
+/// An agent of the node: notes each drain and its end.
+caf::behavior play_agent(caf::event_based_actor*, std::vector<bool>* drains) {
+  return {[=](drain_atom, bool on) -> std::uint32_t {
+    drains->push_back(on);
+    return 0;
+  }};
+}
+
 /// Tells whoever subscribes the only route.
 caf::behavior play_links(caf::event_based_actor* self, played_shard* shard) {
   return {[=](watch_atom, const caf::strong_actor_ptr& who) {
@@ -49,9 +57,12 @@ struct workers_world : test_coordinator_fixture<testing::suite_config> {
   played_shard shard;
   testing::manual_clock time;
   caf::actor links;
+  caf::actor agent;
+  std::vector<bool> drains;  // of the agent
   std::shared_ptr<workers> all;
 
   workers_world() {
+    agent = sys.spawn(play_agent, &drains);
     shard.scheduler = sys.spawn(play_scheduler, &shard);
     shard.gateway = sys.spawn(play_gateway, &shard);
     links = sys.spawn(play_links, &shard);
@@ -60,7 +71,7 @@ struct workers_world : test_coordinator_fixture<testing::suite_config> {
 
   ~workers_world() {
     all->pause(true);
-    for (const auto& one : {links, shard.gateway, shard.scheduler}) caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+    for (const auto& one : {links, agent, shard.gateway, shard.scheduler}) caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
     consume_messages();
     shard = {};
   }
@@ -84,6 +95,17 @@ struct workers_world : test_coordinator_fixture<testing::suite_config> {
     CAF_REQUIRE(id.ok());
     consume_messages();
     return *id;
+  }
+
+  void stand_in_for(const std::string& name) {
+    all->add_stand_in(name, caf::actor_cast<agent_actor>(agent));
+    consume_messages();
+  }
+
+  void leave(const std::string& id) {
+    all->call(id, "token ann", [](session* worker) { CAF_CHECK(worker->leave(false).ok()); });
+    consume_messages();
+    pass(2'200);
   }
 
   void pass(std::int64_t ms) {
@@ -229,6 +251,45 @@ CAF_TEST(leaves_the_shards_once_the_worker_says_so) {
   CAF_CHECK(shard.registrations.back().leaving());
   pass(1'100);
   CAF_CHECK_EQUAL(all->count(), 0u);
+}
+
+CAF_TEST(has_a_stand_in_step_aside_from_the_first_worker_to_the_end_of_the_last) {
+  stand_in_for("mailer");
+  CAF_CHECK(drains == std::vector<bool>{false});
+  carry();
+  CAF_CHECK((drains == std::vector<bool>{false, true}));
+  CAF_CHECK(all->carries("mailer"));
+  const auto id = carry(1);  // ends the former
+  CAF_CHECK_EQUAL(all->count(), 1u);
+  CAF_CHECK((drains == std::vector<bool>{false, true}));
+  leave(id);
+  CAF_CHECK_EQUAL(all->count(), 0u);
+  CAF_CHECK(!all->carries("mailer"));
+  CAF_CHECK((drains == std::vector<bool>{false, true, false}));
+}
+
+CAF_TEST(has_a_stand_in_step_aside_that_comes_after_the_worker) {
+  carry();
+  stand_in_for("mailer");
+  CAF_CHECK(drains == std::vector<bool>{true});
+}
+
+CAF_TEST(leaves_stand_ins_for_other_agents_alone) {
+  stand_in_for("printer");
+  carry();
+  CAF_CHECK(drains == std::vector<bool>{false});
+}
+
+CAF_TEST(lets_a_stand_in_take_work_again_after_the_drain_of_the_node) {
+  stand_in_for("mailer");
+  carry();
+  all->pause(true);
+  consume_messages();
+  CAF_CHECK_EQUAL(all->count(), 0u);
+  CAF_CHECK((drains == std::vector<bool>{false, true}));  // the node drains it with all others
+  all->pause(false);
+  consume_messages();
+  CAF_CHECK((drains == std::vector<bool>{false, true, false}));
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

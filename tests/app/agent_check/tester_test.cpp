@@ -12,16 +12,17 @@ using json = nlohmann::json;
 /// An agent, word by word, under one lesson.
 class taught {
  public:
-  explicit taught(lesson what) : judge_(plan{"", "", "{}", {std::move(what)}}) {}
+  explicit taught(lesson what) : judge_(plan{"", "", "{}", {std::move(what)}, true, true}) {}
+  taught(lesson first, lesson next) : judge_(plan{"", "", "{}", {std::move(first), std::move(next)}, true, true}) {}
 
-  reply post(const std::string& path, const json& body) {
+  reply post(const std::string& path, const json& body, const std::optional<std::string>& key = {}) {
     now_ += 5;
-    return judge_.on_request({"POST", path, "", body.dump()}, now_);
+    return judge_.on_request({"POST", path, "", body.dump(), key, node_}, now_);
   }
-  reply enter(const json& more = json::object()) {
+  reply enter(const json& more = json::object(), const std::optional<std::string>& key = {}) {
     json body{{"agent", "mail"}, {"instance", "mail-1"}, {"calls", {"send"}}, {"lookups", {"send"}}, {"capacity", 4}};
     body.update(more);
-    const auto out = post("/v1/workers", body);
+    const auto out = post("/v1/workers", body, key);
     if (out.status == 201) worker_ = json::parse(out.body);
     return out;
   }
@@ -32,13 +33,25 @@ class taught {
   }
   reply end_with(const json& item) { return post(path("outcomes"), {{"items", json::array({item})}}); }
   reply done(const json& attempt) { return end_with({{"ticket", attempt["ticket"]}, {"output", 1}}); }
-  reply ask_service(const std::string& key) { return judge_.on_request({"POST", service_path, "", "{}", key}, now_); }
+  reply beat(const json& attempt) {
+    const json item{{"ticket", attempt["ticket"]}, {"sequence", now_}};
+    return post(path("heartbeats"), {{"items", json::array({item})}});
+  }
+  reply leave(const std::string& query = {}) {
+    const auto worker = path("");
+    return judge_.on_request({"DELETE", worker.substr(0, worker.size() - 1), query, ""}, now_);
+  }
+  reply ask_service(const std::string& key, const std::string& below = {}) {
+    return judge_.on_request({"POST", service_path + below, "", "{}", key}, now_);
+  }
   void wait(std::int64_t ms) {
     for (const auto end = now_ + ms; now_ < end; now_ += 20) judge_.on_time(now_);
   }
+  void go_to(int node) { node_ = node; }
   std::string session() const { return worker_["session"]; }
   const reply& last() const { return last_; }
   const tester& judge() const { return judge_; }
+  tester& judge() { return judge_; }
   /// `4: the outcome of …` of the first finding; empty: there is none.
   std::string found() const {
     const auto& all = judge_.findings();
@@ -48,6 +61,7 @@ class taught {
  private:
   tester judge_;
   std::int64_t now_ = 1'000;
+  int node_ = 0;
   json worker_;
   reply last_;
 };
@@ -182,6 +196,115 @@ TEST(agent_check_tester, does_not_take_a_second_session_of_an_instance) {
   one.enter();
   EXPECT_EQ(one.enter().status, 409U);
   EXPECT_TRUE(one.found().starts_with("8: ")) << one.found();
+}
+
+TEST(agent_check_tester, wants_a_registration_that_was_lost_to_be_the_same_one) {
+  for (const auto* way : {"right", "other key", "no key", "other name", "not at all"}) {
+    taught one{{.name = "a test", .about = rule::requests, .cut_registration = true}};
+    const std::string how = way;
+    EXPECT_TRUE(one.enter({}, "a").cut);
+    const auto key = how == "no key" ? std::optional<std::string>{} : how == "other key" ? "b" : "a";
+    if (how != "not at all") {
+      EXPECT_FALSE(one.enter({{"instance", how == "other name" ? "mail-2" : "mail-1"}}, key).cut);
+      one.done(one.take(0)["attempts"][0]);
+    }
+    one.wait(11'000);
+    if (how == "right")
+      EXPECT_EQ(one.found(), "");
+    else if (how == "not at all")
+      EXPECT_TRUE(one.found().starts_with("0: the registration was not sent again")) << one.found();
+    else
+      EXPECT_TRUE(one.found().starts_with("8: the registration whose answer was lost")) << how << ": " << one.found();
+  }
+}
+
+TEST(agent_check_tester, wants_heartbeats_in_time) {
+  for (const auto late : {false, true}) {
+    taught one{{.name = "a test", .about = rule::requests, .heartbeat_ms = 1'000}};
+    one.enter();
+    const auto attempt = one.take(0)["attempts"][0];
+    EXPECT_EQ(attempt["heartbeat_ms"], 1'000);
+    one.ask_service(attempt["idempotency_key"]);
+    one.wait(900);
+    one.beat(attempt);
+    one.wait(late ? 1'700 : 900);
+    one.done(attempt);
+    if (late)
+      EXPECT_TRUE(one.found().starts_with("0: 1705 ms passed before the outcome")) << one.found();
+    else
+      EXPECT_EQ(one.found(), "");
+  }
+}
+
+TEST(agent_check_tester, wants_an_undo_that_is_none_of_its_perform) {
+  for (const auto* way : {"right", "old key", "as a perform"}) {
+    taught one{of(rule::requests), {.name = "another", .about = rule::requests, .direction = "undo"}};
+    one.enter();
+    const auto perform = one.take(0)["attempts"][0];
+    EXPECT_TRUE(perform["in_doubt"].is_null() && perform["heartbeat_ms"].is_null());
+    one.ask_service(perform["idempotency_key"]);
+    one.done(perform);
+    one.wait(1'000);
+    const auto undo = one.take(1)["attempts"][0];
+    EXPECT_EQ(undo["direction"], "undo");
+    EXPECT_EQ(undo["perform_key"], perform["idempotency_key"]);
+    EXPECT_EQ(undo["perform_output"], 1);
+    const std::string how = way;
+    one.ask_service(how == "old key" ? undo["perform_key"] : undo["idempotency_key"], how == "as a perform" ? "" : "/undo");
+    one.done(undo);
+    if (how == "right")
+      EXPECT_EQ(one.found(), "");
+    else
+      EXPECT_TRUE(one.found().starts_with(how == "old key" ? "5: " : "0: ")) << how << ": " << one.found();
+  }
+}
+
+TEST(agent_check_tester, wants_the_session_at_another_node_when_one_is_lost) {
+  for (const auto* way : {"right", "no session", "not at all"}) {
+    taught one{{.name = "a test", .about = rule::session, .loses_node = true}};
+    one.enter();
+    const auto attempt = one.take(0)["attempts"][0];
+    EXPECT_FALSE(one.judge().node_to_lose());
+    one.ask_service(attempt["idempotency_key"]);
+    EXPECT_EQ(one.judge().node_to_lose(), 0);
+    EXPECT_FALSE(one.judge().node_to_lose());
+    EXPECT_EQ(one.done(attempt).status, 503U);
+    one.go_to(1);
+    EXPECT_EQ(one.done(attempt).status, 410U);
+    const std::string how = way;
+    if (how != "not at all") {
+      one.enter({{"session", how == "right" ? json(one.session()) : json{}}, {"have", {attempt["ticket"]}}});
+      EXPECT_EQ(one.done(attempt).status, 200U);
+    }
+    one.wait(11'000);
+    if (how == "right")
+      EXPECT_EQ(one.found(), "");
+    else
+      EXPECT_TRUE(one.found().starts_with("7: ")) << how << ": " << one.found();
+  }
+}
+
+TEST(agent_check_tester, wants_what_is_held_to_be_finished_before_the_end) {
+  for (const auto* way : {"right", "abandoned", "dead"}) {
+    taught one{{.name = "a test", .about = rule::requests, .ends_agent = true}};
+    one.enter();
+    const auto attempt = one.take(0)["attempts"][0];
+    EXPECT_FALSE(one.judge().is_time_to_end());
+    one.ask_service(attempt["idempotency_key"]);
+    EXPECT_TRUE(one.judge().is_time_to_end());
+    EXPECT_FALSE(one.judge().is_time_to_end());
+    EXPECT_EQ(one.leave().status, 409U);
+    const std::string how = way;
+    if (how == "right") one.done(attempt);
+    if (how != "dead") {
+      EXPECT_EQ(one.leave(how == "abandoned" ? "abandon=true" : "").status, 204U);
+    }
+    one.judge().on_end("ended with exit code 0");
+    if (how == "dead")
+      EXPECT_TRUE(one.found().starts_with("0: after SIGTERM the agent ended with exit code 0")) << one.found();
+    else
+      EXPECT_EQ(one.found(), "");
+  }
 }
 
 TEST(agent_check_tester, is_not_upset_by_requests_that_make_no_sense) {

@@ -58,9 +58,22 @@ agents::post::post(world& in, const agent_site& site, std::uint64_t incarnation,
   host_.plant(*around_.planted);
 }
 
-/// A worker over HTTP is not told of the shard's clock.
+/// A worker over HTTP is not told of the shard's clock; its host is, which takes a late beacon for a clock that was set forward.
 void agents::post::heard(std::uint32_t shard, const stamp& when) {
-  if (worker_.session == nullptr) book_.heard(shard, when);
+  if (worker_.session == nullptr) return book_.heard(shard, when);
+  for (auto& [key, one] : kept_)
+    if (key.shard == shard) one.early_us = std::max(one.early_us, early_us(when));
+}
+
+/// By this stamp the host ends a lease too early by what the beacon had been on its way.
+std::int64_t agents::post::early_us(const stamp& when) const {
+  if (when.anchor_ms == 0) return 0;
+  return (to_unix_ms(steady()) - when.anchor_ms) * millisecond - (world_.now_us() - when.left_us);
+}
+
+std::int64_t agents::post::keeps_until_us(const attempt_key& key) const {
+  const auto found = kept_.find(key);
+  return found == kept_.end() ? 0 : found->second.until_us - found->second.early_us;
 }
 
 // Guarantee 4: whoever reaches the end of its lease says nothing of what it has not finished.
@@ -330,7 +343,12 @@ void agents::post::judge_begin(const attempt_key& key, const v1::Perform& what) 
 
 void agents::post::keep_book(const v1::PerformBatch& what, const stamp& when) {
   const auto lineage = count_of(what.shard(), what.lineage());
-  for (const auto& one : what.items()) book_.arrived(key_in(what.shard(), lineage, one), one, what, when);
+  for (const auto& one : what.items()) {
+    const auto key = key_in(what.shard(), lineage, one);
+    book_.arrived(key, one, what, when);
+    // What the host has already it does not keep for longer.
+    kept_.emplace(key, kept_attempt{book_.at(key).until_us(), early_us(when)});
+  }
 }
 
 }  // namespace fairlead::simulation

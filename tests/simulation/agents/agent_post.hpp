@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "actors/agent_host/links.hpp"
@@ -25,7 +26,7 @@ class agents::post final : public agent_outbox {
     std::function<void(std::uint32_t shard, std::uint64_t core, std::function<void(agents::shard&)>)> to_scheduler;
     // Of a worker over HTTP.
     std::function<void()> ended{};                                                    // it has ended by itself
-    std::function<void()> announces{};                                                // a registration leaves
+    std::function<void(bool draining)> announces{};                                   // a registration leaves
     std::function<void(const fairlead::agents::attempt_key&, bool accepted)> told{};  // of an outcome
     const host_clock* time = nullptr;
     const core::planted_faults* planted = nullptr;
@@ -60,6 +61,8 @@ class agents::post final : public agent_outbox {
   void judge_begin(const fairlead::agents::attempt_key& key, const v1::Perform& what);
   void judge_lineage(const v1::Perform& what);
   std::size_t unsettled() const { return host_.held() + owed_.size(); }
+  /// Of a worker over HTTP: its host may end the lease of the attempt then, and not before. 0: it has never had the attempt.
+  std::int64_t keeps_until_us(const fairlead::agents::attempt_key& key) const;
 
   // As the host's way out.
   void outcomes(v1::OutcomeBatch what) override;
@@ -74,7 +77,12 @@ class agents::post final : public agent_outbox {
     std::uint64_t core = 0;  // the Scheduler whose address it has; 0: none
     std::int64_t since_us = 0;
   };
+  struct kept_attempt {
+    std::int64_t until_us = 0;  // the end of its lease when it was first handed over, in true time
+    std::int64_t early_us = 0;  // by so much at most the host has been led to end it earlier since
+  };
   void keep_book(const v1::PerformBatch& what, const stamp& when);
+  std::int64_t early_us(const stamp& when) const;
   bool keep_wishes();
   bool end_if_left();
   void end();
@@ -100,6 +108,7 @@ class agents::post final : public agent_outbox {
   std::map<std::uint32_t, std::uint64_t> epochs_;          // the newest heard of, by shard
   std::map<std::uint32_t, std::vector<v1::Lineage>> met_;  // by shard, in the order in which it has met them
   stamp arriving_when_;
+  std::unordered_map<fairlead::agents::attempt_key, kept_attempt, fairlead::agents::attempt_key_hash> kept_;  // of a worker over HTTP
   agent_links links_;
   std::vector<session> sessions_;  // by shard
   reminders rounds_;

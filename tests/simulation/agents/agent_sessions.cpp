@@ -88,7 +88,7 @@ void agents::post::go_round() {
     message.set_leaving(one.leaving);
     message.set_session(worker_.name);
     message.set_silent(one.silent);
-    if (around_.announces) around_.announces();
+    if (around_.announces) around_.announces(one.draining);
     message.set_beacon_ms(to_unix_ms(steady()));
     world_.tell(site_.instance, name_of_scheduler(one.shard), one.revision, [&] {
       return "registers by revision " + std::to_string(one.revision) + " with " + std::to_string(one.capacity) + " slots";

@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t patience_us = 3 * second;  // for an answer
 constexpr std::int64_t million = 1'000'000;
 constexpr int most_failures = 3;  // in a row, before it goes on at another node
+constexpr int most_leaves = 3;    // requests without an answer, before its process ends all the same
 
 bool is_gone(const error& what) { return what.code == v1::ERROR_CODE_NOT_FOUND; }
 
@@ -90,7 +91,7 @@ void agents::hand::signed_in(std::uint64_t attempt, std::size_t node, const resu
   me_.incarnation = answer->incarnation;
   after_ = 0;
   failures_ = 0;
-  takes_now_ = reports_now_ = false;
+  takes_now_ = reports_now_ = is_drained_ = false;
   // Answers to what was sent to the former host are not about this one.
   ++takes_;
   ++reports_;
@@ -107,10 +108,11 @@ void agents::hand::signed_in(std::uint64_t attempt, std::size_t node, const resu
   else
     take();
   report();
+  drain();
 }
 
 void agents::hand::move() {
-  if (carrier_ == 0) return;
+  if (carrier_ == 0 || leaves_now_) return;
   carrier_ = 0;
   world_.count("workers that move");
   if (world_.doors.chance(700)) node_ = (node_ + 1) % worker::nodes;
@@ -125,7 +127,7 @@ void agents::hand::failed(std::uint64_t carrier) {
 // ---- takes ----
 
 void agents::hand::take() {
-  if (carrier_ == 0 || takes_now_ || held_.size() >= site_.capacity) return;
+  if (carrier_ == 0 || takes_now_ || leaves_now_ || held_.size() >= site_.capacity) return;
   takes_now_ = true;
   take_once(++takes_);
 }
@@ -159,6 +161,7 @@ void agents::hand::take_once(std::uint64_t number) {
 }
 
 void agents::hand::taken(std::uint64_t number, std::int64_t stamp_us, const result<session::take_answer>& answer) {
+  if (abandons_) return;
   const bool is_latest = number == takes_ && carrier_ != 0;
   if (!answer) {
     judge_refusal(site_.instance, answer.failure());
@@ -365,6 +368,84 @@ void agents::hand::beat(const std::string& ticket, attempt_progress what) {
       });
     });
   });
+}
+
+// ---- its end ----
+
+void agents::hand::end() {
+  auto& luck = world_.exits;
+  world_.count("workers that are told to end");
+  world_.tell(site_.instance, "", me_.incarnation, [] { return std::string{"is to end"}; });
+  drains_ = luck.chance(700);
+  abandons_at_us_ = world_.now_us() + (luck.chance(300) ? 0 : luck.between(300, 8'000) * millisecond);
+  drain();
+  later(luck.between(0, drains_ ? 2'000 : 100) * millisecond, [](hand& here) { here.leave(); });
+}
+
+/// It goes on taking: attempts of an answer that was lost come to it still.
+void agents::hand::drain() {
+  if (!drains_ || is_drained_ || carrier_ == 0) return;
+  of_.send(node_, [self = self_, &of = of_, node = node_, carrier = carrier_] {
+    of.drains(node, carrier, [self, &of, node, carrier](const status& answer) {
+      of.answer(node, self, [carrier, answer](hand& here) { here.drained(carrier, answer); });
+    });
+  });
+  later(patience_us, [carrier = carrier_](hand& here) {
+    if (here.carrier_ == carrier) here.drain();
+  });
+}
+
+void agents::hand::drained(std::uint64_t carrier, const status& answer) {
+  if (carrier != carrier_) return;
+  is_drained_ = answer.ok();
+  if (answer) return;
+  judge_refusal(site_.instance, answer.failure());
+  if (is_gone(answer.failure())) move();
+}
+
+/// Once it holds nothing, or its time is over. At times also while it holds something, which its node should refuse.
+void agents::hand::leave() {
+  const auto is_late = world_.now_us() >= abandons_at_us_;
+  const auto is_early = world_.exits.chance(150);
+  if (carrier_ == 0 || !(is_late || is_early || held_.empty()))
+    return later(world_.exits.between(100, 1'000) * millisecond, [](hand& here) { here.leave(); });
+  if (is_late) let_go();
+  leaves_now_ = held_.empty();
+  if (leaves_now_ && ++unheard_leaves_ > most_leaves) throw process_killed{};
+  const auto number = ++leaves_;
+  of_.send(node_, [self = self_, &of = of_, node = node_, carrier = carrier_, number, abandoned = abandons_] {
+    of.leaves(node, carrier, abandoned, [self, &of, node, carrier, number](const status& answer) {
+      of.answer(node, self, [number, carrier, answer](hand& here) { here.left(number, carrier, answer); });
+    });
+  });
+  later(patience_us, [number](hand& here) {
+    if (number == here.leaves_) here.leave();
+  });
+}
+
+void agents::hand::left(std::uint64_t number, std::uint64_t carrier, const status& answer) {
+  if (number != leaves_ || carrier != carrier_) return;
+  ++leaves_;  // nobody waits for this one any more
+  unheard_leaves_ = 0;
+  leaves_now_ = false;
+  if (answer || is_gone(answer.failure())) {
+    if (held_.empty()) throw process_killed{};
+    move();
+  } else if (abandons_ || answer.failure().code != v1::ERROR_CODE_WRONG_STATE) {
+    judge_refusal(site_.instance, answer.failure());
+  } else {
+    world_.count("ends of workers that are refused");
+    take();
+  }
+  later(world_.exits.between(100, 1'000) * millisecond, [](hand& here) { here.leave(); });
+}
+
+/// Whoever abandons an attempt works on it no more: what it has asked of a service may come to pass all the same.
+void agents::hand::let_go() {
+  abandons_ = true;
+  world_.count("attempts that workers abandon", held_.size());
+  for (const auto& [ticket, one] : held_) stop(one.key);
+  held_.clear();
 }
 
 }  // namespace fairlead::simulation

@@ -39,6 +39,8 @@ class agents::hand final : public labour {
   void begin();
   /// It goes on at another node, or at the same one; answers of the former host may still come.
   void move();
+  /// It is told to end: it finishes what it holds for a while, and abandons the rest.
+  void end();
   std::uint64_t incarnation() const { return me_.incarnation; }
   bool all_told() const { return held_.empty(); }
   labour& work() { return *this; }
@@ -69,6 +71,11 @@ class agents::hand final : public labour {
   void keep(const session::attempt& one, std::int64_t stamp_us, std::int64_t waited_ms);
   void judge_lease(const item& one) const;
   void set_end(item& one, std::int64_t stamp_us, std::int64_t lease_ms);
+  void drain();
+  void drained(std::uint64_t carrier, const status& answer);
+  void leave();
+  void left(std::uint64_t number, std::uint64_t carrier, const status& answer);
+  void let_go();
   void finished(const fairlead::agents::attempt_key& key, fairlead::agents::attempt_result result);
   void report();
   void report_once(std::uint64_t number);
@@ -99,6 +106,13 @@ class agents::hand final : public labour {
   bool reports_now_ = false;
   int failures_ = 0;           // in a row
   std::set<std::string> had_;  // what it said to have when it registered last
+  bool drains_ = false;        // it wants no more, and says so to each node that carries it
+  bool is_drained_ = false;    // its node has confirmed that
+  bool leaves_now_ = false;    // it holds nothing, and has asked to leave
+  bool abandons_ = false;      // it has let go of what it held
+  std::int64_t abandons_at_us_ = 0;
+  std::uint64_t leaves_ = 0;  // requests
+  int unheard_leaves_ = 0;    // in a row, while it held nothing
 };
 
 }  // namespace fairlead::simulation

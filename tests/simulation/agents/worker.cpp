@@ -27,8 +27,6 @@ bool may_pass(v1::ErrorCode code) {
   return code == v1::ERROR_CODE_UNAVAILABLE || code == v1::ERROR_CODE_TIMED_OUT || code == v1::ERROR_CODE_STALE_EPOCH;
 }
 
-error gone() { return {v1::ERROR_CODE_NOT_FOUND, "this node does not carry the worker", "register again"}; }
-
 }  // namespace
 
 agents::worker::worker(world& in, services& behind, const agent_site& site, const core::planted_faults& planted, host_clock& clock,
@@ -64,10 +62,13 @@ agents::worker::worker(world& in, services& behind, const agent_site& site, cons
 
 agents::worker::~worker() = default;
 
+error agents::worker::gone() { return {v1::ERROR_CODE_NOT_FOUND, "this node does not carry the worker", "register again"}; }
+
 // ---- life and death ----
 
 void agents::worker::start() {
   make_trouble();
+  make_ends();
   for (auto& where : nodes_)
     for (auto& way : where.links) way->look(30 * millisecond);
   start_hand();
@@ -241,6 +242,7 @@ void agents::worker::carry(place& where, const hand_registration& what, std::uin
   const auto carrier = ++carriers_;
   where.now->carrier = carrier;
   where.now->takes_until_us = world_.now_us();
+  where.now->has_moved = !what.session.empty();
   const auto moves = what.session.empty() ? 0 : what.moves + 1;
 
   post::surroundings around;
@@ -264,16 +266,14 @@ void agents::worker::carry(place& where, const hand_registration& what, std::uin
       if (auto* const there = to.with(core)) to.to(*there, message);
     });
   };
-  around.ended = [this, &where, carrier] {
-    world_.count("hosts of workers that have ended");
-    world_.after(0, [&where, carrier] {
-      if (where.now && where.now->carrier == carrier) where.now.reset();
-    });
-  };
+  around.ended = [this, &where, incarnation, carrier] { host_ended(where, incarnation, carrier); };
   around.told = [this](const attempt_key& key, bool accepted) { known_[key].is_accepted = known_[key].is_accepted || accepted; };
-  around.announces = [this, &where] {
+  around.announces = [this, &where](bool is_draining) {
     if (!where.now || !where.now->host) return;
     world_.judges("offered_unasked");
+    if (is_draining) return;
+    if (where.now->drains)
+      world::broken("offered_unasked", site_.instance + " is announced as one that takes attempts, and has said that it takes no more");
     const auto capacity = where.now->session.capacity();
     if (world_.now_us() > where.now->takes_until_us + second && capacity > where.now->host->unsettled())
       world::broken("offered_unasked",
@@ -330,9 +330,9 @@ std::vector<v1::Perform> agents::worker::unseen(const carried& at, std::uint64_t
   return out;
 }
 
-/// Its lease has not ended, also by the clock of a shard that was set.
-bool agents::worker::is_alive(const v1::Perform& what) {
-  return world_.clock_settings() == 0 && leases_.at(key_of(what)).until_us() - world_.now_us() > 200 * millisecond;
+/// Its host cannot have ended its lease yet. What it does by the clock of a shard that was set is not known here.
+bool agents::worker::is_alive(const carried& at, const v1::Perform& what) const {
+  return world_.clock_settings() == 0 && at.host->keeps_until_us(key_of(what)) - world_.now_us() > 200 * millisecond;
 }
 
 void agents::worker::judge_confirmed(std::uint64_t carrier, std::uint64_t answer) {
@@ -342,7 +342,7 @@ void agents::worker::judge_confirmed(std::uint64_t carrier, std::uint64_t answer
     for (const auto& [number, attempts] : where.now->answers)
       for (const auto& one : attempts)
         // One whose lease has ended meanwhile is not sent again.
-        if (number <= answer && !known(one).is_seen && is_alive(one))
+        if (number <= answer && !known(one).is_seen && is_alive(*where.now, one))
           world::broken("answer_lost", describe(one) + " was in an answer that " + site_.instance + " never got, and is made to confirm");
   }
 }
@@ -367,10 +367,13 @@ void agents::worker::takes(std::size_t node, std::uint64_t carrier, session::tak
         if (attempts.size() > most) world::broken("too_many_taken", site_.instance + " has asked for fewer attempts than an answer has");
         for (const auto& one : lost) {
           const auto is_in = std::any_of(attempts.begin(), attempts.end(), [&](const auto& it) { return key_of(it.what) == key_of(one); });
-          if (!is_in && attempts.size() < most && is_alive(one) && !known(one).is_seen)
+          if (!is_in && attempts.size() < most && is_alive(*here, one) && !known(one).is_seen)
             world::broken("answer_lost", describe(one) + " was in an answer that " + site_.instance + " never got, and is not sent again");
         }
-        for (const auto& one : attempts) here->answers[answer->number].push_back(one.what);
+        for (const auto& one : attempts) {
+          if (here->drains && !here->has_moved) judge_drained(*here, one.what);
+          here->answers[answer->number].push_back(one.what);
+        }
       }
       done(std::move(answer));
     });

@@ -59,6 +59,8 @@ class agents::worker {
                std::function<void(result<std::vector<session::report_answer>>)> done);
   void beats(std::size_t node, std::uint64_t carrier, const session::beat& what,
              std::function<void(result<std::vector<session::beat_answer>>)> done);
+  void drains(std::size_t node, std::uint64_t carrier, const std::function<void(const status&)>& done);
+  void leaves(std::size_t node, std::uint64_t carrier, bool abandoned, const std::function<void(const status&)>& done);
   /// Registers at the node; `then` gets an answer, or none because the node has died.
   void registers(std::size_t node, const hand_registration& what, std::function<void(result<hand_session>)> then);
   static constexpr std::size_t nodes = 2;
@@ -88,6 +90,8 @@ class agents::worker {
     std::map<std::uint64_t, std::vector<v1::Perform>> answers;  // that have carried attempts
     std::uint64_t takes = 0;
     std::int64_t takes_until_us = 0;  // the newest
+    bool has_moved = false;
+    bool drains = false;  // and the worker was told so
   };
   struct place {
     std::unique_ptr<host_clock> own_clock;
@@ -99,8 +103,10 @@ class agents::worker {
     std::uint64_t life = 0;
   };
   carried* at_node(std::size_t node, std::uint64_t carrier);
-  bool is_alive(const v1::Perform& what);
+  static error gone();
+  bool is_alive(const carried& at, const v1::Perform& what) const;
   std::vector<v1::Perform> unseen(const carried& at, std::uint64_t after) const;
+  void judge_drained(const carried& at, const v1::Perform& what) const;
   void in_host(place& where, std::uint64_t carrier, const std::function<void(post&)>& what);
   void in_hand(std::uint64_t life, const std::function<void(hand&)>& what);
   void die(place& where);
@@ -111,6 +117,8 @@ class agents::worker {
              const std::function<void(result<hand_session>)>& then);
   void start_hand();
   void make_trouble();
+  void make_ends();
+  void host_ended(place& where, std::uint64_t incarnation, std::uint64_t carrier);
 
   world& world_;
   services& services_;

@@ -290,7 +290,7 @@ void checker::judge_failed(const v1::TaskRecord& record) const {
     if (step.complete_by_unix_ms() != 0) world::broken("failed_unasked", name + " is out, and its task has failed");
     if (names(left.in_doubt, step.path())) {
       world_.judges("failed_in_doubt");
-      if (!record.terminated() && plan->step(index).in_doubt() != v1::IN_DOUBT_FAIL)
+      if (!record.terminated() && !restores_.had_ended(record.id()) && plan->step(index).in_doubt() != v1::IN_DOUBT_FAIL)
         world::broken("failed_in_doubt", name + " is in doubt, and its task has failed without an operator");
       continue;
     }

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t crowd_tasks = 200;
 constexpr std::int64_t progress_within_us = 60 * second;
+constexpr std::int64_t worker_rests_ms = 500;  // about so long on average, between one request for attempts and the next: agents/hand.cpp
 
 /// Whether the task is one of those that the alert is about.
 bool fails_at(const v1::TaskRecord& record, const v1::AlertRecord& alert) {
@@ -31,15 +32,17 @@ v1::StatusKind kind_of_end(v1::TaskState state) {
 
 }  // namespace
 
-/// How long a step may have to wait for its turn where a rate lets few go, each shard its part of them.
+/// How long a step may have to wait for its turn where a rate lets few go, or a worker over HTTP asks for few: each shard has its part of them.
 std::int64_t checker::longest_turn_us() const {
   std::int64_t steps = 0;
   // Also of those that are over: others have waited behind them.
   for (const auto& [number, record] : seen_) steps += record.steps_size();
   std::int64_t rest_ms = 0;
-  for (const auto& site : agents_->sites())
+  for (const auto& site : agents_->sites()) {
+    if (site.is_worker) rest_ms = std::max(rest_ms, worker_rests_ms * agents_->shards());
     for (const auto& limit : site.profile->limits)
       if (limit.rate() > 0) rest_ms = std::max(rest_ms, limit.rate_per_ms() * agents_->shards() / limit.rate());
+  }
   // After a restore a step is looked up under up to two keys before it is performed.
   return steps * rest_ms * millisecond * (restores_.on() ? 3 : 1);
 }

@@ -56,7 +56,7 @@ void restore_judge::lost(const store::snapshot& view) {
   for (const auto& [at_us, of] : undos_)
     if (at_us >= kept_us_) undone_since_.insert(of);
   for (const auto& one : performs_) {
-    const auto* then = live_then(one.of.task);
+    const auto* then = known_then(one.of.task);
     if (one.at_us < kept_us_ || then == nullptr || static_cast<int>(one.of.step) >= then->steps_size()) continue;
     auto step = then->steps(static_cast<int>(one.of.step));
     if (one.key == core::idempotency_key(*then, step, v1::DIRECTION_PERFORM)) continue;
@@ -82,13 +82,18 @@ void restore_judge::restored(const v1::Lineage& to, const store::snapshot& view)
   });
 }
 
-const v1::TaskRecord* restore_judge::live_then(const std::string& task) const {
+const v1::TaskRecord* restore_judge::known_then(const std::string& task) const {
   const auto found = kept_tasks_.find(task);
-  return found == kept_tasks_.end() || has_ended(found->second.state()) ? nullptr : &found->second;
+  return found == kept_tasks_.end() ? nullptr : &found->second;
+}
+
+const v1::TaskRecord* restore_judge::live_then(const std::string& task) const {
+  const auto* then = known_then(task);
+  return then == nullptr || has_ended(then->state()) ? nullptr : then;
 }
 
 bool restore_judge::moved_on_unseen(const step_name& of, std::uint32_t generation) const {
-  const auto* then = live_then(of.task);
+  const auto* then = known_then(of.task);
   // "Never happened" raises the generation once, and so does the undo.
   return on() && then != nullptr && moved_on_.count(of) != 0 && generation == then->steps(static_cast<int>(of.step)).generation() + 1;
 }

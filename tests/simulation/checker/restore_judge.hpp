@@ -62,6 +62,9 @@ class restore_judge {
                     undone_since_.count(of) != 0 || moved_far_.count(of) != 0);
   }
 
+  /// Whether the task was over in what was put back. Of a recovered shard that may never have counted: then its end names what is in doubt.
+  bool had_ended(const std::string& task) const { return on() && known_then(task) != nullptr && live_then(task) == nullptr; }
+
   /// Whether the lost time had performed the step under the next key, and no look-up has said that it never happened under the key of the
   /// backup: then nothing leads to the next one, and the undo asks for the effect of the first. `generation`: the step's once it is undone.
   bool moved_on_unseen(const step_name& of, std::uint32_t generation) const;
@@ -75,6 +78,8 @@ class restore_judge {
   bool looks_up(const std::string& agent) const;
   void judge_number(const v1::Perform& what);
   void judge_doubt(const step_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record);
+  /// As it was kept. Of several replicas one may have kept that a task is over, by a write that never counted.
+  const v1::TaskRecord* known_then(const std::string& task) const;
   const v1::TaskRecord* live_then(const std::string& task) const;
 
   world& world_;

@@ -155,7 +155,8 @@ void simulated_store::lose_disk(const replica_settings& born, const v1::Lineage&
 
 void simulated_store::recover(bool with_journal, raft::replica_id id, const v1::ShardNodes& nodes,
                               const std::function<void(stores::restorable&)>& change) {
-  auto done = own().accept_log();
+  auto done = tables_.begin_recovery(1);
+  if (done.ok()) done = own().accept_log();
   if (done.ok()) done = own().settle();
   close();
   stamp_ms_ = stamp_at_ms_ = 0;

@@ -132,11 +132,14 @@ void operators::order_something() {
 void operators::see_to(const v1::TaskRecord& record, int round) {
   auto& luck = world_.operators;
   const auto undoing = record.state() == v1::TASK_STATE_UNDOING;
+  const auto says = [&](const char* what) { return record.parked_reason().find(what) != std::string::npos; };
   for (int i = 0; i < record.steps_size(); ++i) {
     const auto& step = record.steps(i);
     const auto open = step.state() == v1::STEP_STATE_IN_DOUBT || (step.doubtful() && step.state() != v1::STEP_STATE_COMPLETED);
     if (open && luck.chance(700) && settle(record, step)) return;
   }
+  // After a recovery.
+  if (undoing && (says("cannot be undone any more") || says("does not say how to undo"))) return terminate(record.id());
   if (undoing || luck.chance(round < 8 ? 600 : 200)) return order(record.id(), action(v1::OPERATOR_VERB_RETRY));
   for (int i = 0; i < record.steps_size(); ++i) {
     const auto& step = record.steps(i);

@@ -76,7 +76,8 @@ class world {
         deletions(what.seed, 40),
         power(what.seed, 41),
         replicas(what.seed, 42),
-        doors(what.seed, 43) {}
+        doors(what.seed, 43),
+        exits(what.seed, 44) {}
 
   // ---- time ----
 
@@ -180,6 +181,7 @@ class world {
   random_stream power;         // of disks, in the middle of a write
   random_stream replicas;      // of shards that several nodes hold
   random_stream doors;         // workers over HTTP: who they are, and what becomes of their requests and of the nodes that carry them
+  random_stream exits;         // when they are told to end, and how they do
 
  private:
   struct entry {

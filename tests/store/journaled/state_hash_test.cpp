@@ -62,8 +62,8 @@ TEST(state_hash, differs_by_any_row_and_by_the_place_of_each_byte) {
 TEST(state_hash, leaves_out_what_each_copy_has_for_itself) {
   const rows some{{table::task, "a", "12"}, {table::meta, std::string{keys::meta(meta::progress_row)}, "p"}};
   auto with = some;
-  for (const auto row : {meta::schema_row, meta::boot_row, meta::restoring_row, meta::journal_row, meta::applied_row, meta::settled_row,
-                         meta::shard_time_row, meta::replica_row, meta::installed_row, meta::clock_ahead_row})
+  for (const auto row : {meta::schema_row, meta::boot_row, meta::restoring_row, meta::counted_row, meta::journal_row, meta::applied_row,
+                         meta::settled_row, meta::shard_time_row, meta::replica_row, meta::installed_row, meta::clock_ahead_row})
     with.emplace_back(table::meta, std::string{keys::meta(row)}, "own");
   EXPECT_EQ(hash_of(with), hash_of(some));
   auto other = some;

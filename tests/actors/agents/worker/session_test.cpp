@@ -125,6 +125,21 @@ TEST_F(worker_session_test, gives_back_as_not_begun_what_nobody_takes_for_two_se
   EXPECT_EQ(how(report({{ticket(1), agents::completed("1")}})), session::report_result::not_held);
 }
 
+TEST_F(worker_session_test, gives_back_what_nobody_takes_before_a_short_lease_ends) {
+  hand_over({attempt(1, 1'000), attempt(2, 300)});
+  pass(199);
+  EXPECT_TRUE(sent.empty()) << "the worker may be about to ask";
+  pass(1);
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(last().task_number(), 2u);
+  EXPECT_TRUE(last().not_begun());
+  pass(599);
+  EXPECT_EQ(sent.size(), 1u);
+  pass(1);
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_TRUE(last().not_begun());
+}
+
 TEST_F(worker_session_test, never_gives_back_what_an_answer_has_carried) {
   hand_over({attempt(1)});
   EXPECT_EQ(tasks(take(0)), (numbers{1}));
@@ -257,6 +272,20 @@ TEST_F(worker_session_test, takes_no_more_when_it_is_silent_and_is_forgotten_aft
   pass(44'999);
   EXPECT_FALSE(worker->wants().leaves);
   pass(1);
+  EXPECT_TRUE(worker->wants().leaves);
+}
+
+TEST_F(worker_session_test, is_not_silent_after_a_take_that_has_waited_longest) {
+  take(0, 4, 60'000);
+  pass(60'000);
+  EXPECT_FALSE(worker->wants().leaves);
+  EXPECT_FALSE(worker->wants().silent);
+  EXPECT_EQ(worker->next_wake(), time.steady() + duration{200});
+  pass(14'999);
+  EXPECT_FALSE(worker->wants().silent);
+  pass(1);
+  EXPECT_TRUE(worker->wants().silent);
+  pass(45'000);
   EXPECT_TRUE(worker->wants().leaves);
 }
 

@@ -1,6 +1,7 @@
 // What a restore makes of tasks, and how they go on from there.
 
 #include "actors/core/task/restore.hpp"
+#include "actors/core/task/standing.hpp"
 #include "tests/actors/core/task/task_world.hpp"
 
 namespace fairlead::core::testing {
@@ -312,6 +313,89 @@ TEST(task_restore, a_parked_task_stays_parked_and_one_that_is_over_stays_as_it_i
   const auto over = bytes_of(w.record);
   EXPECT_FALSE(restore_task(w.record, start_ms, from_unix_ms(w.now_ms)));
   EXPECT_EQ(bytes_of(w.record), over);
+}
+
+/// The shard goes on from a replica. What was written from `counted_ms` on may never have counted.
+world recovered(world w, std::int64_t counted_ms) {
+  w.advance_ms(hour_ms);
+  for (auto& [name, one] : w.agents.instances) one.held = 0;
+  w.agents.holders.clear();
+  EXPECT_TRUE(restore_task(w.record, counted_ms, from_unix_ms(w.now_ms), {}, counted_ms));
+  return w;
+}
+
+TEST(task_restore, a_cancel_that_may_never_have_counted_undoes_what_the_others_may_have_performed_since) {
+  world before{graph({undoable(step("a")), undoable(step("b", {"a"}))})};
+  before.submit();
+  before.operate(v1::OPERATOR_VERB_CANCEL);
+  ASSERT_EQ(before.record.state(), v1::TASK_STATE_UNDONE);
+  auto w = recovered(before, before.now_ms);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDOING);
+  EXPECT_EQ(w.record.finished_at_unix_ms(), 0);
+  EXPECT_EQ(w.record.due_unix_ms(), w.now_ms);
+  EXPECT_EQ(sent(resumed(w)), texts{"undo b 4601 t1/b/undo/0"});
+  w.undone(1);
+  w.undone(0);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_UNDONE);
+}
+
+TEST(task_restore, one_that_counted_stays_as_it_is) {
+  world w{graph({undoable(step("a"))})};
+  w.submit();
+  w.operate(v1::OPERATOR_VERB_CANCEL);
+  const auto over = bytes_of(w.record);
+  EXPECT_FALSE(restore_task(w.record, start_ms, from_unix_ms(w.now_ms + hour_ms), {}, w.now_ms + 1));
+  EXPECT_EQ(bytes_of(w.record), over);
+}
+
+TEST(task_restore, of_a_task_whose_undo_may_never_have_counted_the_other_steps_are_in_doubt_as_well) {
+  world before{graph({undoable(step("a")), undoable(step("b", {"a"}))})};
+  before.started();
+  before.advance_ms(1'000);
+  before.operate(v1::OPERATOR_VERB_CANCEL);
+  before.outcome(0, 1);
+  ASSERT_EQ(before.record.state(), v1::TASK_STATE_UNDOING);
+  EXPECT_EQ(recovered(before, before.now_ms).at(1).state(), v1::STEP_STATE_IN_DOUBT);
+  EXPECT_EQ(recovered(before, before.now_ms + 1).at(1).state(), v1::STEP_STATE_PENDING);
+}
+
+TEST(task_restore, past_a_pivot_that_may_have_happened_since_a_cancel_that_may_never_have_counted_waits_for_an_operator) {
+  auto ship = with_undo_none(step("ship"));
+  ship.set_pivot(true);
+  world before{graph({ship})};
+  before.submit();
+  before.operate(v1::OPERATOR_VERB_CANCEL);
+  auto w = recovered(before, before.now_ms);
+  EXPECT_EQ(sent(resumed(w)), texts{});
+  EXPECT_TRUE(w.record.parked());
+  EXPECT_NE(w.record.parked_reason().find("cannot be undone any more"), std::string::npos) << w.record.parked_reason();
+  w.operate(v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, "ship");
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
+}
+
+TEST(task_restore, of_a_step_without_undo_an_agent_is_asked_before_an_operator_is) {
+  world before{graph({step("a")})};
+  before.submit();
+  before.operate(v1::OPERATOR_VERB_CANCEL);
+  auto w = recovered(before, before.now_ms);
+  w.agents.lookups.insert("do_a");
+  EXPECT_EQ(sent(resumed(w)), texts{"look up a 4601 t1/a/lookup/0"});
+  looked_up(w, 4'601, v1::LOOKUP_VERDICT_DONE, R"({"v":3})");
+  EXPECT_TRUE(w.record.parked());
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_COMPLETED);
+}
+
+TEST(task_restore, the_end_of_a_failed_task_names_what_may_have_been_performed_since_if_it_may_never_have_counted) {
+  world before{graph({undoable(step("a"))})};
+  before.submit();
+  before.operate(v1::OPERATOR_VERB_TERMINATE);
+  ASSERT_EQ(before.record.state(), v1::TASK_STATE_FAILED);
+  auto w = recovered(before, before.now_ms);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_FAILED);
+  EXPECT_EQ(w.record.due_unix_ms(), 0);
+  EXPECT_EQ(standing_of(w.record).in_doubt, texts{"a"});
+  EXPECT_EQ(sent(w.operate(v1::OPERATOR_VERB_UNDO)), texts{"undo a 4601 t1/a/undo/0"});
 }
 
 TEST(task_restore, done_twice_because_it_was_cut_short_asks_for_the_same) {
