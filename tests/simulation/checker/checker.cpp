@@ -4,6 +4,7 @@
 #include "actors/core/task/record.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "store/content_hash.hpp"
 #include "store/rows/task_rows.hpp"
@@ -301,7 +302,7 @@ void checker::outcome_arrived(std::uint64_t epoch, const v1::Outcome& what) {
   auto* one = restores_.on() || epoch < led_under_ ? nullptr : find(what.task_number(), what.step(), what.direction(), what.attempt());
   if (one == nullptr) return;
   one->arrived = true;
-  one->given_back = one->given_back || what.not_begun();
+  if (what.not_begun() && !std::exchange(one->given_back, true)) forget_rates(*one);
   one->succeeded = !what.has_fault();
   pace_.outcome_arrived({ids_.at(what.task_number()), what.step()}, what);
 }

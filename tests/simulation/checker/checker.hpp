@@ -265,6 +265,7 @@ class checker {
   void judge_alerts_of(const v1::TaskRecord& record, const store::snapshot& durable);
   void judge_alerts_of(const v1::ServiceRecord& before, const v1::ServiceRecord& now, const store::snapshot& durable) const;
   void judge_shard(const store::snapshot& durable);
+  void forget_rates(const hand_over& one);
   void judge_refused(const std::string& instance, const v1::OutcomeAck& what);
   void judge_leases(const v1::TaskRecord* before, const v1::TaskRecord& record, const shape& plan) const;
   void note_end(const v1::TaskEnd& what, std::uint64_t epoch);

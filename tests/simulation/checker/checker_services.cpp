@@ -127,6 +127,17 @@ bool checker::still_out(const step_name& of, const hand_over& one, const store::
   return step.complete_by_unix_ms() != 0 && step.direction() == one.direction && core::attempt_of(step, one.direction) == one.attempt;
 }
 
+/// One that was given back does not count for a rate.
+void checker::forget_rates(const hand_over& one) {
+  const auto* site = agents_->site_of(one.instance);
+  for (std::size_t i = 0; site != nullptr && i < site->profile->limits.size(); ++i) {
+    const auto& limit = site->profile->limits[i];
+    const auto key = limit.key().empty() ? std::string{} : value_of_n(one.input);
+    auto& times = handed_over_[{site->agent + "/" + std::to_string(i) + "/" + key, one.epoch}];
+    if (const auto at = std::find(times.begin(), times.end(), one.decided_ms); at != times.end()) times.erase(at);
+  }
+}
+
 /// Attempts that this Scheduler has handed over, or sent again; what it has not taken up after a start it does not count.
 void checker::judge_limits(const step_name& of, const hand_over& next, const agent_site& site) {
   // What an earlier one has decided this one only sends.

@@ -97,6 +97,7 @@ void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& re
   next.waited_ms = orders == past.orders ? past.waited_ms : 0;
   next.orders = orders;
   next.decided_ms = decided_ms;
+  next.before_ms = past.decided_ms;
   next.order = order;
   past = next;
 }
@@ -180,6 +181,7 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
       auto& past = of({now.id(), index}, event.direction());
       ++past.excused;
       ++past.unbegun;
+      if (past.attempt == event.attempt()) past.decided_ms = past.before_ms;
       if (on_return && event.detail().find("gave the step back") != std::string::npos)
         on_return({now.number(), index, event.direction(), event.attempt()});
     }

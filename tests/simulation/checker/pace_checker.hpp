@@ -54,12 +54,13 @@ class pace_checker {
 
  private:
   struct series {
-    std::uint32_t attempt = 0;  // the newest that was handed over
-    std::uint32_t excused = 0;  // so many of them do not count
-    std::uint32_t unbegun = 0;  // so many of them were never begun: they do not count either, and no pause grows by them
-    std::uint64_t orders = 0;   // heard of the task until then
-    std::int64_t decided_ms = 0;
-    std::uint64_t order = 0;  // among all hand-overs of the step
+    std::uint32_t attempt = 0;    // the newest that was handed over
+    std::uint32_t excused = 0;    // so many of them do not count
+    std::uint32_t unbegun = 0;    // so many of them were never begun: they do not count either, and no pause grows by them
+    std::uint64_t orders = 0;     // heard of the task until then
+    std::int64_t decided_ms = 0;  // what was given back does not count
+    std::int64_t before_ms = 0;   // the same of the one before
+    std::uint64_t order = 0;      // among all hand-overs of the step
     // How it ended, as far as its agent has said.
     std::uint32_t ended = 0;
     v1::FaultKind fault = v1::FAULT_KIND_UNSPECIFIED;
