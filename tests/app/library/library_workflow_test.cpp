@@ -123,11 +123,33 @@ workflow travel() {
   return out;
 }
 
+workflow nightly_report() {
+  workflow out{"nightly_report"};
+  out.timeout(4h).on_failure(on_failure::park).end_failed();
+  for (const std::string shop : {"north", "south", "web"})
+    out.step(shop)
+        .agent("shops")
+        .call("sales")
+        .with(R"({"shop": ")" + shop + R"(", "day": "${ .input.day }"})")
+        .retry_for(30min)
+        .on_failure(on_failure::go_on);
+  out.step("report")
+      .needs("north", "south", "web")
+      .when(R"(${ [.status.north, .status.south, .status.web] | any(. == "completed") })")
+      .agent("reports")
+      .call("write")
+      .with(R"({"day": "${ .input.day }", "sales": "${ [.steps.north, .steps.south, .steps.web] | map(select(. != null)) }",)"
+            R"( "missing": "${ .status | to_entries | map(select(.value == \"failed\") | .key) }"})");
+  out.step("mail").needs("report").agent("mail").call("send").with(R"({"to": "sales@example.org", "report": "${ .steps.report }"})");
+  return out;
+}
+
 TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_in_yaml) {
   const std::map<std::string, workflow> in_code{{"order.yaml", reserve_charge_ship("order", 10min, false)},
                                                 {"preorder.yaml", reserve_charge_ship("preorder", 1h, true)},
                                                 {"replacement.yaml", replacement()},
-                                                {"travel.yaml", travel()}};
+                                                {"travel.yaml", travel()},
+                                                {"nightly_report.yaml", nightly_report()}};
   std::set<std::string> seen;
   for (const auto& file : std::filesystem::directory_iterator{workflows_folder()}) {
     const auto name = file.path().filename().string();
