@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Inputs that are jq and no plain path, in every role that an expression has: to perform a step, to undo it, to look it up, and in the task of a
-launch. The real worker computes them; a command writes down what it was given. An undo whose expression fails parks its task."""
+"""Expressions that are jq and no plain path, in every role that they have: to perform a step or to skip it, to undo it, to look it up, and in the
+task of a launch. The real worker computes them; a command writes down what it was given. An undo whose expression fails parks its task."""
 
 import json
 import os
@@ -47,6 +47,16 @@ on_failure: undo
 steps:
   first: { agent: desk, call: book, with: { n: 1 }, undo: { call: free, with: { n: "${ .input.n | error }" } } }
   last: { needs: [first], agent: desk, call: book, with: { how: fail }, undo: none, attempts: 1 }
+""",
+    "branches": """workflow: branches
+on_failure: undo
+end: failed
+steps:
+  offer: { agent: desk, call: book, with: { how: "${ .input.how }" }, attempts: 1, undo: none, on_failure: continue }
+  dear: { needs: offer, when: "${ .input.sum * 2 > 100 }", agent: desk, call: book, with: { n: 1 }, undo: none }
+  told: { needs: [offer, dear], agent: desk, call: book, undo: none,
+          with: { dear: "${ .status.dear }", dear_gave: "${ .steps.dear }", offer: "${ .status.offer + \"!\" }", why: "${ .errors.offer.code? }" } }
+  never: { needs: told, when: "${ .steps.told.booked == 8 }", agent: desk, call: book, undo: none }
 """,
     "report": """workflow: report
 on_failure: park
@@ -105,6 +115,25 @@ agents:
         expect(given("d1/first", "lookup") == [{"how": "vanish", "n": 8}], f"looked up with {given('d1/first', 'lookup')}")
         expect(given("d1/last", "perform") == [{"seen": 8}], f"performed with {given('d1/last', 'perform')}")
         print("ok  a look-up goes with the input that jq gave the perform", flush=True)
+
+        submit("branches", "w1", {"how": "well", "sum": 51})
+        ended = ends("w1", lambda task: task["state"] == "completed", "completes")
+        expect([step["state"] for step in ended["steps"]] == ["completed", "completed", "completed", "skipped"], f"{ended['steps']}")
+        expect(given("w1/told", "perform") == [{"dear": "completed", "dear_gave": {"booked": 7}, "offer": "completed!", "why": None}],
+               f"performed with {given('w1/told', 'perform')}")
+        submit("branches", "w2", {"how": "fail", "sum": 50})
+        ended = ends("w2", lambda task: task["state"] == "failed", "fails in the end")
+        expect([step["state"] for step in ended["steps"]] == ["failed", "skipped", "completed", "skipped"], f"{ended['steps']}")
+        expect(ended["steps"][0]["passed_over"] and "end: failed (failed: offer)" in ended["reason"], f"{ended['reason']}, {ended['steps'][0]}")
+        expect(given("w2/told", "perform") == [{"dear": "skipped", "dear_gave": None, "offer": "failed!", "why": "exit_65"}],
+               f"performed with {given('w2/told', 'perform')}")
+        expect([event["event"] for event in ended["history"]].count("step_skipped") == 2, f"{ended['history']}")
+        submit("branches", "w3", {"how": "well", "sum": None})
+        parked = ends("w3", lambda task: task["parked"], "is parked, since null is no number")
+        expect("step dear: " in parked["reason"] and any("task skip w3 dear" in one for one in parked["what_helps"]), f"{parked['reason']}")
+        expect(fairlead("task", "skip", "w3", "dear", "--reason", "tested", node=one.address).returncode == 0, "a step without an answer is skipped")
+        ends("w3", lambda task: task["state"] == "completed", "completes after an operator has decided")
+        print("ok  steps are skipped by jq, and a task goes on without one that has failed", flush=True)
 
         submit("broken", "b1", {"n": 1})
         parked = ends("b1", lambda task: task["parked"], "is parked, since its undo's expression fails")
