@@ -39,6 +39,11 @@ inline bool has_ended(v1::TaskState state) {
   return row != nullptr && row->ended;
 }
 
+/// Steps that need it may start.
+inline bool satisfies_needs(const v1::StepRecord& step) {
+  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED || step.passed_over();
+}
+
 /// Since when the task is to be carried out: since its submission, or since the later start that was given with it.
 inline std::int64_t wanted_since_unix_ms(const v1::TaskRecord& task) {
   return std::max<std::int64_t>(task.created_at_unix_ms(), task.start_at_unix_ms());

@@ -5,14 +5,11 @@
 #include "actors/core/workflow/graph.hpp"
 #include "app/json/remedies.hpp"
 #include "messages/holds.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead::app {
 
 namespace {
-
-bool done(const v1::StepRecord& step) {
-  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED || step.passed_over();
-}
 
 const v1::StepDefinition* definition_of(const v1::TaskShowReply& reply, const v1::StepRecord& step) {
   const auto index = static_cast<int>(step.definition());
@@ -33,7 +30,7 @@ std::string missing_needs(const v1::TaskShowReply& reply, const v1::StepDefiniti
   std::string out;
   for (const auto& other : reply.task().steps()) {
     const auto* defined = definition_of(reply, other);
-    if (defined != nullptr && !done(other) && needed.count(defined->name()) != 0) out += (out.empty() ? "" : ", ") + other.path();
+    if (defined != nullptr && !satisfies_needs(other) && needed.count(defined->name()) != 0) out += (out.empty() ? "" : ", ") + other.path();
   }
   return out;
 }

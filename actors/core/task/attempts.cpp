@@ -210,6 +210,8 @@ void task_machine::on(const expressions_evaluated& e) {
   const auto& compiled = ctx_.definition->compiled(step->definition());
   const auto* what = e.part == v1::EXPRESSION_PART_WITH ? &compiled.with : undo ? to_pointer(compiled.undo_with) : to_pointer(compiled.when);
   if (unreachable || what == nullptr || what->plain()) return;
+  const auto undecided = compiled.when && !compiled.when->plain() && !step->wanted();
+  if (e.part == v1::EXPRESSION_PART_WITH && undecided) return;
   e.part == v1::EXPRESSION_PART_WHEN ? take_condition(e.step, e) : take_input(e.step, e);
   advance();
 }

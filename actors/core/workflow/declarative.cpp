@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "messages/task_states.hpp"
+
 namespace fairlead::core {
 
 namespace {
-
-/// Steps that need it may start.
-bool satisfied(const v1::StepRecord& step) {
-  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED || step.passed_over();
-}
 
 /// Whether the undo of the task has nothing left to do for the step.
 bool undo_settled(const workflow& definition, const v1::StepRecord& step) {
@@ -40,13 +37,13 @@ void declarative_engine::next(const workflow& definition, const v1::TaskRecord& 
   out.over = true;
   for (int i = 0; i < record.steps_size(); ++i) {
     const auto& step = record.steps(i);
-    if (satisfied(step)) continue;
+    if (satisfies_needs(step)) continue;
     out.over = false;
     if (step.state() != v1::STEP_STATE_PENDING) continue;
     // In this engine the index of a step is that of its definition.
     const auto& needs = definition.compiled(step.definition()).needs;
     const auto met = std::all_of(needs.begin(), needs.end(),
-                                 [&](std::uint32_t need) { return satisfied(record.steps(static_cast<int>(need))); });
+                                 [&](std::uint32_t need) { return satisfies_needs(record.steps(static_cast<int>(need))); });
     if (met) out.ready.push_back(static_cast<std::uint32_t>(i));
   }
 }

@@ -240,12 +240,13 @@ void checker::judge_perform(const step_name& of, const shape& plan, const v1::Ta
   if (undo_began_.count(of.task) != 0)
     world::broken("perform_after_undo", name(of) + " was handed over to be performed though the task is being undone");
   for (std::uint32_t other = 0; other < plan.size(); ++other) {
-    const auto state = record.steps(static_cast<int>(other)).state();
+    const auto& needed = record.steps(static_cast<int>(other));
+    const auto state = needed.state();
     // The record may be further on than what leaves now: what it needed may be being undone already.
     const auto later = state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_UNDONE;
     if (!plan.must_wait_for(of.step, other)) continue;
     world_.judges("needs");
-    if (over(state) || later) continue;
+    if (over(needed) || later) continue;
     world::broken("needs", name(of) + " was handed over before step " + std::to_string(other) + " was over");
   }
 }

@@ -53,7 +53,10 @@
 namespace fairlead::simulation {
 
 /// The step needs nothing more.
-inline bool over(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_SKIPPED; }
+/// Steps that need it may start.
+inline bool over(const v1::StepRecord& step) {
+  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED || step.passed_over();
+}
 
 class checker {
  public:

@@ -248,7 +248,7 @@ void checker::note_waits(const v1::TaskRecord& record) {
     const auto& step = record.steps(static_cast<int>(i));
     auto ready = runs && step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() == 0 && step.complete_by_unix_ms() == 0;
     for (std::uint32_t other = 0; ready && other < plan->size(); ++other)
-      ready = !plan->must_wait_for(i, other) || over(record.steps(static_cast<int>(other)).state());
+      ready = !plan->must_wait_for(i, other) || over(record.steps(static_cast<int>(other)));
     // What the worker has to evaluate first may wait for that.
     ready = ready && plan->step(i).with_json().find_first_of("+*?") == std::string::npos;
     const step_name of{record.id(), i};

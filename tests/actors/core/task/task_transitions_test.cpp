@@ -54,41 +54,41 @@ const std::vector<named_event>& events() {
 
 const std::vector<situation>& situations() {
   static const std::vector<situation> all{
-      //                                                                              a12u0-RRRR-hsoiofP
-      {"pending", [](world& w) { w.submit(); }, "X................X"},
-      {"running", [](world& w) { w.started(); }, ".X.........X.....X"},
+      //                                                                              a12u0-RRRR-hsoiwofP
+      {"pending", [](world& w) { w.submit(); }, "X.................X"},
+      {"running", [](world& w) { w.started(); }, ".X.........X......X"},
       {"running, lease over",
        [](world& w) {
          w.started();
          w.advance_ms(5'000);
        },
-       ".X....X....X.....X"},
+       ".X....X....X......X"},
       {"failed, before its time",
        [](world& w) {
          w.started();
          w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
        },
-       ".................X"},
+       "..................X"},
       {"failed, recovery due",
        [](world& w) {
          w.started();
          w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
          w.advance_ms(300);
        },
-       ".......X.........X"},
+       ".......X..........X"},
       {"in doubt, before its time",
        [](world& w) {
          w.started();
          w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
        },
-       ".................X"},
+       "..................X"},
       {"in doubt, recovery due",
        [](world& w) {
          w.started();
          w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
          w.advance_ms(300);
        },
-       ".......X.........X"},
+       ".......X..........X"},
       {"running again",
        [](world& w) {
          w.started();
@@ -96,7 +96,7 @@ const std::vector<situation>& situations() {
          w.advance_ms(300);
          w.recover(0);
        },
-       "..X........X.....X"},
+       "..X........X......X"},
       {"running again, lease over",
        [](world& w) {
          w.started();
@@ -105,40 +105,40 @@ const std::vector<situation>& situations() {
          w.recover(0);
          w.advance_ms(5'000);
        },
-       "..X......X.X.....X"},
+       "..X......X.X......X"},
       {"waiting for a slot",
        [](world& w) {
          w.agents.instances["n1/svc"].capacity = 0;
          w.started();
          w.agents.instances["n1/svc"].capacity = 1;
        },
-       "................XX"},
+       ".................XX"},
       {"completed",
        [](world& w) {
          w.started();
          w.outcome(0, 1);
        },
-       ".................."},
+       "..................."},
       {"parked, failed",
        [](world& w) {
          w.started();
          w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
          w.advance_ms(300);
        },
-       ".................."},
+       "..................."},
       {"parked, running",
        [](world& w) {
          w.started();
          w.apply(task_poisoned{"an operator must look"});
        },
-       ".X.........X......"},
+       ".X.........X......."},
       {"parked, running, lease over",
        [](world& w) {
          w.started();
          w.apply(task_poisoned{"an operator must look"});
          w.advance_ms(5'000);
        },
-       ".X....X....X......"},
+       ".X....X....X......."},
   };
   return all;
 }

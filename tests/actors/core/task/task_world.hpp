@@ -192,6 +192,8 @@ inline std::string text_of(const v1::StepRecord& step) {
   if (step.undo().made() > 0) out += " undos=" + std::to_string(step.undo().made()) + " failed=" + std::to_string(step.undo().failed());
   if (step.doubtful()) out += " DOUBTFUL";
   if (step.given_up()) out += " GIVEN UP";
+  if (step.passed_over()) out += " PASSED OVER";
+  if (step.wanted()) out += " WANTED";
   if (step.complete_by_unix_ms() != 0) out += " complete_by=" + time_text(step.complete_by_unix_ms());
   if (step.not_before_unix_ms() != 0) out += " not_before=" + time_text(step.not_before_unix_ms());
   if (!step.instance().empty()) out += " by=" + step.instance() + "#" + std::to_string(step.incarnation());
@@ -304,9 +306,7 @@ inline void check_always_true(const v1::TaskRecord& record, const workflow& defi
     if (state == v1::STEP_STATE_RUNNING) {
       EXPECT_TRUE(step.has_input());
       for (const auto need : definition.compiled(step.definition()).needs)
-        EXPECT_TRUE(record.steps(static_cast<int>(need)).state() == v1::STEP_STATE_COMPLETED ||
-                    record.steps(static_cast<int>(need)).state() == v1::STEP_STATE_SKIPPED)
-            << step.path() << " runs before what it needs";
+        EXPECT_TRUE(satisfies_needs(record.steps(static_cast<int>(need)))) << step.path() << " runs before what it needs";
     }
     // Undone in reverse order: what descends from a step that is being undone has nothing left.
     if (state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_UNDONE) {
