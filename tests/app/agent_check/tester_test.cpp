@@ -202,7 +202,7 @@ TEST(agent_check_tester, wants_a_registration_that_was_lost_to_be_the_same_one) 
   for (const auto* way : {"right", "other key", "no key", "other name", "not at all"}) {
     taught one{{.name = "a test", .about = rule::requests, .cut_registration = true}};
     const std::string how = way;
-    EXPECT_TRUE(one.enter({}, "a").cut);
+    EXPECT_TRUE(one.enter(json::object(), "a").cut);
     const auto key = how == "no key" ? std::optional<std::string>{} : how == "other key" ? "b" : "a";
     if (how != "not at all") {
       EXPECT_FALSE(one.enter({{"instance", how == "other name" ? "mail-2" : "mail-1"}}, key).cut);
