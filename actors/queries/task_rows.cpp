@@ -34,7 +34,7 @@ bool has_stopped_at(const v1::TaskRecord& task, const std::string& fault_code) {
   return std::any_of(task.steps().begin(), task.steps().end(), [&](const v1::StepRecord& step) {
     const auto stopped =
         step.given_up() || step.doubtful() || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
-    return stopped && step.has_fault() && step.fault().code() == fault_code;
+    return stopped && !step.passed_over() && step.has_fault() && step.fault().code() == fault_code;
   });
 }
 
@@ -93,9 +93,7 @@ v1::TaskSummary summary_of(const v1::TaskRecord& task) {
   out.set_parked(task.parked());
   out.set_paused(task.paused());
   out.set_reason(core::why_of(task));
-  const auto done = std::count_if(task.steps().begin(), task.steps().end(), [](const v1::StepRecord& step) {
-    return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED;
-  });
+  const auto done = std::count_if(task.steps().begin(), task.steps().end(), satisfies_needs);
   out.set_steps_done(static_cast<std::uint32_t>(done));
   out.set_steps_total(static_cast<std::uint32_t>(task.steps_size()));
   out.set_created_at_unix_ms(task.created_at_unix_ms());

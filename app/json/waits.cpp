@@ -16,7 +16,7 @@ const v1::StepDefinition* definition_of(const v1::TaskShowReply& reply, const v1
   return index < reply.definition().steps_size() ? &reply.definition().steps(index) : nullptr;
 }
 
-/// The steps that must be completed or skipped before this step starts. A pivot waits for all steps
+/// The steps that must be completed, skipped or passed over before this step starts. A pivot waits for all steps
 /// that do not depend on it.
 std::string missing_needs(const v1::TaskShowReply& reply, const v1::StepDefinition& wanted) {
   const auto& definition = reply.definition();

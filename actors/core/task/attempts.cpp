@@ -326,6 +326,7 @@ void task_machine::complete(std::uint32_t index, const std::string& output) {
   step.clear_given_up();
   step.clear_failing_since_unix_ms();
   step.clear_next_key_in_doubt();
+  step.clear_passed_over();
   // An input from plain paths can be rendered again byte for byte; an input from the worker or an operator cannot.
   if (usable() && template_of(step, v1::DIRECTION_PERFORM).plain() && !step.input_edited()) {
     drop_payload(step.input(), out_);

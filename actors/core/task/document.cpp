@@ -9,6 +9,8 @@ namespace {
 
 // `.status.NAME` of a step that has ended; null before that.
 const char* status_word(const v1::StepRecord& step) {
+  // Also while it is in doubt again, because the task is undone.
+  if (step.passed_over()) return "failed";
   switch (step.state()) {
     case v1::STEP_STATE_COMPLETED:
     case v1::STEP_STATE_UNDOING:
@@ -17,6 +19,12 @@ const char* status_word(const v1::StepRecord& step) {
     case v1::STEP_STATE_FAILED: return "failed";
     default: return nullptr;
   }
+}
+
+/// `.errors.NAME`: a step keeps the fault of an attempt after which another one succeeded.
+bool has_error(const v1::StepRecord& step) {
+  const auto* word = status_word(step);
+  return step.has_fault() && word != nullptr && std::string_view{word} == "failed";
 }
 
 std::string quote_json(std::string_view text) {
@@ -89,7 +97,7 @@ std::optional<std::string_view> task_document::root(std::string_view name, std::
     if (word == nullptr) return std::nullopt;
     return std::string_view{made_.emplace_back(quote_json(word))};
   }
-  if (name == "errors" && step->has_fault()) {
+  if (name == "errors" && has_error(*step)) {
     return std::string_view{
         made_.emplace_back("{\"code\":" + quote_json(step->fault().code()) + ",\"message\":" + quote_json(step->fault().message()) + "}")};
   }
@@ -101,7 +109,7 @@ std::vector<std::string> task_document::members(std::string_view name) const {
   for (const auto& step : record_.steps()) {
     const auto there = name == "steps"    ? step.has_output() || step.state() == v1::STEP_STATE_SKIPPED || step.passed_over()
                        : name == "status" ? status_word(step) != nullptr
-                                          : name == "errors" && step.has_fault();
+                                          : name == "errors" && has_error(step);
     if (there) out.push_back(step.path());
   }
   return out;

@@ -52,6 +52,8 @@ void task_machine::advance_fail() {
 void task_machine::look_up_before_end(std::uint32_t index) {
   const auto& step = at(index);
   if (!step.doubtful() || under_way(step)) return;
+  // Of one that was passed over it was asked before that.
+  if (step.passed_over() && record_.failing()) return;
   if (!to_be_looked_up(step)) {
     const auto asked_in_vain = step.direction() == v1::DIRECTION_LOOKUP && step.given_up();
     if (asked_in_vain || !ctx_.agents->looks_up(definition_of(step).agent(), definition_of(step).call())) return;

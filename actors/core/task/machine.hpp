@@ -101,10 +101,13 @@ class task_machine {
   bool is_wanted(std::uint32_t index);
   void take_condition(std::uint32_t index, const expressions_evaluated& e);
   bool decide_condition(std::uint32_t index, std::string_view answer);
+  bool leaves_no_doubt(std::uint32_t index);
   void cannot_decide(std::uint32_t index, const std::string& why);
 
   // ---- steps with `on_failure: continue` (steps/pass_over.cpp) ----
   void pass_over(std::uint32_t index);
+  /// Nothing performs the step any more, whatever an operator wants; it may still be undone.
+  bool goes_on_without(const v1::StepRecord& step) const { return step.passed_over() && record_.state() == v1::TASK_STATE_RUNNING; }
   void end_performed();
 
   // ---- leases with heartbeats (heartbeat.cpp) ----

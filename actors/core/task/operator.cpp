@@ -117,7 +117,8 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
                   v1::ERROR_CODE_INVALID_ARGUMENT);
   } else {
     for (index = 0; index < steps(); ++index)
-      if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index))) chosen.push_back(index);
+      if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index)) && !goes_on_without(at(index)))
+        chosen.push_back(index);
     if (chosen.empty() && !is_held(record_))
       return refuse("no step of task " + record_.id() + " has failed or is waiting for another attempt", look_at_it());
   }
@@ -139,7 +140,11 @@ bool task_machine::refuse_in_progress(const v1::StepRecord& step) {
 bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& action) {
   auto& step = at(index);
   if (refuse_in_progress(step)) return false;
-  if (action.has_json() && !edit_input(index, action)) return false;
+  if (action.has_json() && !goes_on_without(step) && !edit_input(index, action)) return false;
+  if (goes_on_without(step)) {
+    refuse("the task has gone on without step " + step.path() + ", so it is not performed any more", look_at_it());
+    return false;
+  }
   const auto waits = step.given_up() || step.not_before_unix_ms() != 0;
   if (!waits &&
       !(step.state() == v1::STEP_STATE_PENDING && (record_.parked() || record_.undo_held() || record_.failing() || action.has_json()))) {
@@ -265,12 +270,15 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   }
   note_operator(v1::EVENT_KIND_OPERATOR_SETTLE, action, index + 1);
   step->clear_not_before_unix_ms();
-  if (step->passed_over() && !completed) {
+  if (step->passed_over() && !completed && step->state() != v1::STEP_STATE_UNDOING) {
     // The task has gone on without it: it is not performed any more.
+    if (step->state() == v1::STEP_STATE_IN_DOUBT) move_step(record_, index, step_moves::exhaust, ctx_.now, out_);
+    step->set_direction(v1::DIRECTION_PERFORM);
     step->clear_doubtful();
+    step->clear_given_up();
+    step->clear_failing_since_unix_ms();
     note(v1::EVENT_KIND_STEP_SETTLED, index, "an operator says that it never happened");
   } else if (completed) {
-    step->clear_passed_over();
     complete(index, planted(&planted_faults::forget_settled_output) ? std::string{} : minify_json(action.json()));
   } else if (step->state() == v1::STEP_STATE_UNDOING) {
     undo_done(index, "an operator says that it never happened");

@@ -215,10 +215,13 @@ task_machine::answer task_machine::answer_of(const v1::StepRecord& step) const {
   const auto says = definition.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? workflow.on_failure() : definition.on_failure();
   if (step.doubtful()) {
     // `in_doubt: fail` lets doubt pass into an end, or into what comes after the step, and into nothing else.
-    const auto goes_on = says == v1::ON_FAILURE_FAIL || says == v1::ON_FAILURE_CONTINUE;
-    const auto ends = says == v1::ON_FAILURE_UNDO || goes_on;
+    const auto goes_on = says == v1::ON_FAILURE_CONTINUE;
+    const auto ends = says == v1::ON_FAILURE_UNDO || says == v1::ON_FAILURE_FAIL || goes_on;
+    // `undo: none`: whatever it has done, nobody has to take back.
+    const auto harmless = goes_on && definition.undo().none();
     const auto may_end = ends && (definition.in_doubt() == v1::IN_DOUBT_FAIL || planted(&planted_faults::fail_in_doubt));
-    const auto wants_to_know = definition.pivot() || !may_be_repeated(definition.in_doubt()) || key_is_gone(step.fault()) || goes_on;
+    const auto wants_to_know = definition.pivot() || !may_be_repeated(definition.in_doubt()) || key_is_gone(step.fault()) ||
+                               says == v1::ON_FAILURE_FAIL || (goes_on && !harmless);
     const auto on_the_quiet = says == v1::ON_FAILURE_CONTINUE && planted(&planted_faults::go_on_in_doubt);
     if (wants_to_know && !may_end && !on_the_quiet) return answer::park;
   }

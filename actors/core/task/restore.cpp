@@ -129,7 +129,10 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
         if (planted.restore_without_doubt) break;
         if (step.passed_over()) {
           // Nothing performs it any more, unless that it was passed over never counted.
-          if (counted_until_unix_ms && step.ended_at_unix_ms() >= *counted_until_unix_ms) step.set_doubtful(true);
+          if (!counted_until_unix_ms || step.ended_at_unix_ms() < *counted_until_unix_ms) break;
+          step.set_doubtful(true);
+          say_restored(step, backup_unix_ms);
+          if (undoing) step.set_state(v1::STEP_STATE_IN_DOUBT);
           break;
         }
         if (!performs) break;

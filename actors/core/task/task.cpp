@@ -211,7 +211,7 @@ bool task_machine::start_ready() {
   next_steps next;
   ctx_.engine->next(*ctx_.definition, record_, next);
   if (next.over) {
-    end_performed();
+    if (!any_attempt_out(record_)) end_performed();
     return false;
   }
   if (planted(&planted_faults::skip_needs)) {

@@ -284,7 +284,7 @@ class checker {
           if (effective(definition_, step) == v1::ON_FAILURE_UNDO) {
             add(step.name(), "on_failure",
                 "this step comes after the pivot " + names_[static_cast<std::size_t>(pivot)] + ", so it can never be undone",
-                "set on_failure: park, fail or cool_off on this step");
+                "set on_failure: park, fail, continue or cool_off on this step");
           }
           break;
         }

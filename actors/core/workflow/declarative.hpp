@@ -1,5 +1,6 @@
 #pragma once
-// The declarative engine: a fixed graph of steps joined by `needs`. A step is ready when all steps that it needs are completed or skipped.
+// The declarative engine: a fixed graph of steps joined by `needs`. A step is ready when all steps that it needs are completed, skipped
+// or passed over.
 // Its undo is due when none of its descendants is left to be undone.
 
 #include "actors/core/workflow/workflow.hpp"

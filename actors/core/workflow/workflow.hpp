@@ -31,7 +31,7 @@ class workflow {
  public:
   struct step {
     input_template with;
-    // Steps that must be completed or skipped before this step starts, as indices into the definition's steps: those that it needs. For a
+    // Steps that must be completed, skipped or passed over before this step starts, as indices into the definition's steps: those that it needs. For a
     // pivot also all steps that are not its descendants, because no step before the pivot can be undone once it has happened.
     std::vector<std::uint32_t> needs;
     std::vector<std::uint32_t> needed_by;                      // the same edges, reversed

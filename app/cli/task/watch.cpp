@@ -33,6 +33,7 @@ const char* state_after(const v1::HistoryEvent& event, bool drains) {
     case v1::EVENT_KIND_STEP_GIVEN_UP: return "given up";
     case v1::EVENT_KIND_STEP_KEY_EXPIRED: return "in doubt";
     case v1::EVENT_KIND_STEP_COOLING_OFF: return "cooling off";
+    case v1::EVENT_KIND_STEP_PASSED_OVER: return "passed over";
     case v1::EVENT_KIND_STEP_SKIPPED:
     case v1::EVENT_KIND_OPERATOR_SKIP: return "skipped";
     case v1::EVENT_KIND_STEP_COMPLETED: return "completed";
@@ -46,7 +47,9 @@ const char* state_after(const v1::HistoryEvent& event, bool drains) {
 }
 
 /// The step does not change by itself, and no operator needs to look at it.
-bool at_rest(const std::string& state) { return state == "pending" || state == "completed" || state == "undone" || state == "skipped"; }
+bool at_rest(const std::string& state) {
+  return state == "pending" || state == "completed" || state == "undone" || state == "skipped" || state == "passed over";
+}
 
 /// Cuts each line to `columns` (0: no limit), because a longer line would take two rows.
 std::string cut(const std::string& text, std::size_t columns) {

@@ -132,6 +132,7 @@ workflow nightly_report() {
         .call("sales")
         .with(R"({"shop": ")" + shop + R"(", "day": "${ .input.day }"})")
         .retry_for(30min)
+        .undo_none()
         .on_failure(on_failure::go_on);
   out.step("report")
       .needs("north", "south", "web")

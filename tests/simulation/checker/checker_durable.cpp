@@ -218,6 +218,7 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
     const auto name = record.id() + "/" + step.path();
     const step_name of{record.id(), static_cast<std::uint32_t>(i)};
     const auto standing = ledger_.standing(of);
+    if (step.complete_by_unix_ms() != 0) world::broken("completed_without_effect", name + " has an attempt in progress, and its task is completed");
     if (restores_.beyond(of)) continue;
     if (standing > 1) world::broken("two_effects", name + " has two standing effects");
     if (step.state() == v1::STEP_STATE_COMPLETED) {
@@ -230,7 +231,7 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
       world_.judges("passed_over_with_effect");
       world_.count("steps passed over");
       if (standing != 0 && !step.doubtful()) world::broken("passed_over_with_effect", name + " has failed for certain, and its effect stands in the service");
-      if (step.doubtful() && plan->step(of.step).in_doubt() != v1::IN_DOUBT_FAIL)
+      if (step.doubtful() && plan->step(of.step).in_doubt() != v1::IN_DOUBT_FAIL && !plan->says_undo_none(of.step))
         world::broken("passed_over_doubt", name + " is in doubt, and its task has gone on without it");
     } else {
       world::broken("completed_without_effect", record.id() + " is completed with " + step.path() + " " + core::state_word(step.state()));

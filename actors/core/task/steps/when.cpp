@@ -40,10 +40,26 @@ bool task_machine::decide_condition(std::uint32_t index, std::string_view answer
     return false;
   }
   if (answer == "true" ? !planted(&planted_faults::skip_wanted) : planted(&planted_faults::ignore_when)) return true;
+  if (!leaves_no_doubt(index)) return false;
   at(index).set_ended_at_unix_ms(now_ms());
   move_step(record_, index, step_moves::skip, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_SKIPPED, index, "`when` gave false");
   return false;
+}
+
+/// Of a step that is to be skipped. Only since a restore it may be in doubt: it may have been performed in the lost time. Not so where its
+/// condition reads nothing that steps gave, because that was the same then.
+bool task_machine::leaves_no_doubt(std::uint32_t index) {
+  auto& step = at(index);
+  if (!step.doubtful()) return true;
+  if (!ctx_.definition->compiled(step.definition()).when->mentioned_steps().empty()) {
+    cannot_decide(index, "`when` gives false, and the step may have been carried out since the backup");
+    return false;
+  }
+  step.clear_doubtful();
+  step.clear_fault();
+  step.clear_next_key_in_doubt();
+  return true;
 }
 
 /// Another try gives the same: an operator must act.

@@ -398,6 +398,61 @@ TEST(task_restore, the_end_of_a_failed_task_names_what_may_have_been_performed_s
   EXPECT_EQ(sent(w.operate(v1::OPERATOR_VERB_UNDO)), texts{"undo a 4601 t1/a/undo/0"});
 }
 
+/// `a`, and behind it `b`, which is left out by `when`; restored while `a` is out, and resumed.
+world restored_before_a_condition(const std::string& when) {
+  auto b = undoable(step("b", {"a"}));
+  b.set_when_json(when);
+  world before{graph({undoable(step("a")), b})};
+  before.submit(R"({"yes":false})");
+  before.apply(task_admitted{});
+  auto w = restored(std::move(before));
+  resumed(w);
+  return w;
+}
+
+TEST(task_restore, a_step_that_the_input_leaves_out_was_left_out_in_the_lost_time_too) {
+  auto w = restored_before_a_condition(R"("${ .input.yes }")");
+  EXPECT_TRUE(w.at(1).doubtful());
+  w.outcome(0, w.at(0).attempt());
+  EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_SKIPPED);
+  EXPECT_FALSE(w.at(1).doubtful());
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
+  EXPECT_FALSE(w.operate(v1::OPERATOR_VERB_UNDO).refused);
+  w.undone(0);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
+}
+
+TEST(task_restore, a_step_that_is_left_out_by_what_another_gave_may_have_been_performed_in_the_lost_time) {
+  auto w = restored_before_a_condition(R"("${ .steps.a.yes }")");
+  EXPECT_TRUE(w.outcome(0, w.at(0).attempt(), R"({"yes":false})").parked);
+  EXPECT_EQ(w.record.parked_reason(), "step b: `when` gives false, and the step may have been carried out since the backup");
+  w.operate(v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, "b");
+  EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_SKIPPED);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
+}
+
+TEST(task_restore, a_step_that_may_never_have_been_passed_over_is_in_doubt_and_one_that_was_stays_failed) {
+  for (const bool counted : {true, false}) {
+    auto a = undoable(step("a"));
+    a.set_on_failure(v1::ON_FAILURE_CONTINUE);
+    auto definition = graph({a, undoable(step("b", {"a"}))});
+    definition.set_on_failure(v1::ON_FAILURE_UNDO);
+    world w{definition};
+    w.started();
+    const auto before_ms = w.now_ms;
+    w.advance_ms(1'000);
+    w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+    ASSERT_TRUE(w.at(0).passed_over());
+    w.operate(v1::OPERATOR_VERB_CANCEL);
+    w.advance_ms(hour_ms);
+    for (auto& [name, one] : w.agents.instances) one.held = 0;
+    w.agents.holders.clear();
+    EXPECT_TRUE(restore_task(w.record, before_ms, from_unix_ms(w.now_ms), {}, counted ? w.now_ms : before_ms));
+    EXPECT_EQ(w.at(0).state(), counted ? v1::STEP_STATE_FAILED : v1::STEP_STATE_IN_DOUBT);
+    EXPECT_EQ(sent(resumed(w)).empty(), false);
+  }
+}
+
 TEST(task_restore, done_twice_because_it_was_cut_short_asks_for_the_same) {
   world before{graph({step("a")})};
   before.started();
