@@ -261,7 +261,7 @@ std::string task_machine::why_given_up(const v1::StepRecord& step) const {
   else
     out += " and was retried for " + format_duration(definition.retry_for_ms()) + " in " + std::to_string(step.attempt() - step.excused()) +
            " attempts";
-  return out + (earlier ? ", and an earlier one is in doubt: " : ": ") + fault.message();
+  return out + (earlier ? ", and an earlier one is in doubt" : "") + (fault.message().empty() ? "" : ": " + fault.message());
 }
 
 void task_machine::cool_off(std::uint32_t index) {
