@@ -12,7 +12,7 @@ const char* words_of(rule which) {
     case rule::key: return "use the idempotency key as it is";
     case rule::doubt: return "say in_doubt for whatever you are not sure of";
     case rule::session: return "register again with the session and all tickets that you hold";
-    case rule::held: return "ignore an attempt that you hold already; one process an instance";
+    case rule::held: return "ignore an attempt that you have had before; one process an instance";
   }
   return "";
 }

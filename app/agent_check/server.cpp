@@ -129,8 +129,12 @@ status run_lessons(stage& on, doors& at_nodes, agent_process* agent, const check
     if (interrupted) return error{v1::ERROR_CODE_TIMED_OUT, "The check was interrupted", ""};
     if (agent != nullptr) {
       if (const auto how = agent->ended()) {
-        if (at.empty())
-          return error{v1::ERROR_CODE_UNAVAILABLE, "The agent " + *how + " before it registered", "Start it by hand to see why"};
+        if (at.empty()) {
+          const auto found = on.with([](const tester& one) { return one.findings(); });
+          return error{v1::ERROR_CODE_UNAVAILABLE,
+                       "The agent " + *how + " before it registered" + (found.empty() ? "" : ": " + found.front().sentence),
+                       "Start it by hand to see why"};
+        }
         on.on_end(*how);
         return nothing{};
       }

@@ -43,6 +43,11 @@ reply tester::on_register(const asked& what, std::int64_t now) {
     blame(rule::requests, "the agent registers as '" + text_in(body, "agent") + "', not as '" + plan_.agent + "'");
     return problem(403, "forbidden", "The token does not allow this agent.");
   }
+  if (const auto calls = texts_in(body, "calls"); !plan_.call.empty() && std::find(calls.begin(), calls.end(), plan_.call) == calls.end()) {
+    blame(rule::requests,
+          "the agent does not register the call '" + plan_.call + "', which was asked for; its first is '" + calls.front() + "'");
+    return problem(403, "forbidden", "The check is about the call " + plan_.call + ".");
+  }
   if (registration_lost_)
     check_repeated_registration(what, body);
   else if (worker_ && !is_right_registration(body, now))

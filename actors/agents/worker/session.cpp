@@ -277,7 +277,7 @@ status worker_session::leave(bool abandoned) {
   heard();
   const auto open = held() + reports_.size();
   if (open > 0 && !abandoned && !planted(&core::planted_faults::leave_holding))
-    return error{v1::ERROR_CODE_WRONG_STATE, "The worker holds " + std::to_string(open) + " attempts.",
+    return error{v1::ERROR_CODE_WRONG_STATE, "The worker holds " + std::to_string(open) + (open == 1 ? " attempt." : " attempts."),
                  "Report their outcomes first, or add abandon=true: each is then in doubt."};
   leaves_ = true;
   end_take();

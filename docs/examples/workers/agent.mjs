@@ -7,13 +7,14 @@
 import { carryOut, me } from "./service.mjs";
 
 const { FAIRLEAD_API = "http://127.0.0.1:7190", FAIRLEAD_TOKEN: token } = process.env;
-const nodes = FAIRLEAD_API.split(",");
+const nodes = FAIRLEAD_API.split(",").map((node) => node.replace(/\/$/, ""));
 const known = { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) };
-const held = new Map(); // attempts by ticket, until their outcome is accepted
-const had = []; // the latest tickets
-const gone = new Error("410: the session has ended");
-const clock = () => performance.now();
+const [held, had] = [new Map(), []]; // attempts by ticket, until their outcome is accepted; the latest tickets
+const [clock, gone] = [() => performance.now(), new Error("410: the session has ended")];
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+const stop = (code, why) => process.exit(console.error(why) ?? code);
+// Or a part of one.
+const noAnswer = (why) => (console.error(nodes[0], `${why.cause ?? why}`), nodes.push(nodes.shift()), []);
 let session = null, worker = null, after = 0, beats = 0, ending = false;
 
 // Sends the same request until there is an answer; gives it, and the moment before it was sent (rule 1).
@@ -22,11 +23,11 @@ async function api(path, body, method = "POST", key = undefined) {
     const [stamp, signal] = [clock(), AbortSignal.timeout(20_000)];
     const headers = { ...known, ...(key && { "Idempotency-Key": key }) };
     const reply = fetch(nodes[0] + path, { method, headers, body: body && JSON.stringify(body), signal });
-    const [answer, text] = await reply.then(async (from) => [from, await from.text()]).catch(() => []);
+    const [answer, text] = await reply.then(async (from) => [from, await from.text()]).catch(noAnswer);
     if (answer?.ok) return [JSON.parse(text || "null"), stamp];
     if (answer?.status === 410) throw gone;
-    if (answer && ![429, 502, 503, 504].includes(answer.status)) throw new Error(`${path}: ${answer.status} ${text}`);
-    if (!answer) nodes.push(nodes.shift()); // no answer, or a part of one
+    if (answer && ![429, 502, 503, 504].includes(answer.status)) stop(1, `${path}: ${answer.status} ${text}`);
+    if (ending && !held.size) stop(0, "ended without an answer");
     await sleep(1000 * Number(answer?.headers.get("Retry-After") ?? 1));
   }
 }

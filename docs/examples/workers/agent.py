@@ -5,11 +5,13 @@
 #
 # Several nodes are separated by commas. SIGTERM ends it once it holds nothing. docs/any-language.md has the rules.
 
-import collections, http.client, json, os, signal, threading, time, urllib.error, urllib.request
+import collections, http.client, json, os, signal, sys, threading, time
+from urllib.request import HTTPError, Request, urlopen
 
 from service import CAPACITY, INSTANCE, ME, carry_out
 
-NODES, TOKEN = os.getenv("FAIRLEAD_API", "http://127.0.0.1:7190").split(","), os.getenv("FAIRLEAD_TOKEN")
+NODES = [node.rstrip("/") for node in os.getenv("FAIRLEAD_API", "http://127.0.0.1:7190").split(",")]
+TOKEN = os.getenv("FAIRLEAD_TOKEN")
 HEADERS = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {TOKEN}"} if TOKEN else {})
 held, had = {}, collections.deque(maxlen=10_000)  # attempts until their outcome is accepted; the latest tickets
 clock, ending, session, worker = time.monotonic, threading.Event(), None, None
@@ -21,17 +23,17 @@ def api(path, body=None, method="POST", **more):
     while True:
         stamp, pause = clock(), 1.0
         try:
-            request = urllib.request.Request(NODES[0] + path, text, HEADERS | more, method=method)
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urlopen(Request(NODES[0] + path, text, HEADERS | more, method=method), timeout=20) as answer:
                 return None if answer.status == 204 else json.loads(answer.read()), stamp
-        except urllib.error.HTTPError as refused:
-            if refused.code == 410:
-                raise
+        except HTTPError as refused:
             if refused.code not in (429, 502, 503, 504):
-                raise SystemExit(f"{path}: {refused.code} {refused.read().decode()}") from None
+                raise refused if refused.code == 410 else SystemExit(f"{path}: {refused.read().decode()}")
             pause = float(refused.headers.get("Retry-After") or 1)
-        except (OSError, http.client.HTTPException, ValueError):  # no answer, or a part of one
+        except (OSError, http.client.HTTPException, ValueError) as why:  # no answer, or a part of one
+            print(f"{NODES[0]}: {why}", file=sys.stderr)
             NODES.append(NODES.pop(0))
+        if ending.is_set() and not held:
+            raise SystemExit(0)
         time.sleep(pause)
 
 
@@ -68,8 +70,8 @@ while True:
         if ending.is_set() or len(held) == CAPACITY:
             time.sleep(0.05)
             continue
-        want = {"max": CAPACITY - len(held), "wait_ms": 100 if held else 5000, "after": after}
-        answer, stamp = api(worker + "/take", want)
+        wait_ms = 100 if held else 5000
+        answer, stamp = api(worker + "/take", {"max": CAPACITY - len(held), "wait_ms": wait_ms, "after": after})
         after = answer["answer"]  # rule 3
         for one in answer["attempts"]:
             one.update(end=stamp + (answer["waited_ms"] + one["lease_ms"]) / 1000, beat=stamp)  # rule 1
@@ -79,5 +81,5 @@ while True:
                 threading.Thread(target=work, args=(one,), daemon=True).start()
         if answer["draining"]:
             NODES.append(NODES.pop(0))  # another node answers 410, and gets the session
-    except urllib.error.HTTPError:  # 410: the session has ended
+    except HTTPError:  # 410: the session has ended
         worker = None

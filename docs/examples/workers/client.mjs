@@ -5,7 +5,7 @@
 // Ends with 0 when the task is completed. The id makes it safe to run again: the same id is one task.
 
 const { FAIRLEAD_API = "http://127.0.0.1:7190", FAIRLEAD_TOKEN } = process.env;
-const nodes = FAIRLEAD_API.split(",");
+const nodes = FAIRLEAD_API.split(",").map((node) => node.replace(/\/$/, ""));
 const [workflow, id, input = "null"] = process.argv.slice(2);
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -23,7 +23,8 @@ async function api(method, path, body) {
         process.exit(1);
       }
       pause = 1000 * Number(answer.headers.get("Retry-After") ?? 1);
-    } catch {
+    } catch (why) {
+      console.error(nodes[0], String(why.cause ?? why));
       nodes.push(nodes.shift());
     }
     await sleep(pause);

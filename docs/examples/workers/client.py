@@ -15,7 +15,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-NODES = os.environ.get("FAIRLEAD_API", "http://127.0.0.1:7190").split(",")
+NODES = [node.rstrip("/") for node in os.environ.get("FAIRLEAD_API", "http://127.0.0.1:7190").split(",")]
 TOKEN = os.environ.get("FAIRLEAD_TOKEN", "")
 
 
@@ -33,7 +33,8 @@ def api(method, path, body=None):
             if refused.code not in (429, 502, 503, 504):
                 raise SystemExit(f"{refused.code} {refused.read().decode()}") from None
             pause = float(refused.headers.get("Retry-After") or 1)
-        except (OSError, http.client.HTTPException, ValueError):
+        except (OSError, http.client.HTTPException, ValueError) as why:
+            print(f"{NODES[0]}: {why}", file=sys.stderr)
             NODES.append(NODES.pop(0))
         time.sleep(pause)
 

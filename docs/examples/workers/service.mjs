@@ -6,14 +6,19 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 
 const { OUTBOX, SERVICE_URL } = process.env;
+if (!OUTBOX && !SERVICE_URL) {
+  console.error("set OUTBOX to a file, or SERVICE_URL to a service");
+  process.exit(1);
+}
 const instance = `${hostname().slice(0, 30)}-${process.pid}-${Date.now()}`; // rule 8: one process for each name
-export const me = { agent: "mail", instance, calls: ["send"], lookups: ["send"], capacity: 4 };
+const [calls, lookups] = [{ send }, { send: lookUp }];
+export const me = { agent: "mail", instance, calls: Object.keys(calls), lookups: Object.keys(lookups), capacity: 4 };
 
 // How an attempt ended; `signal` says when there is no more time.
 export async function carryOut(one, signal) {
   const isLookup = one.direction === "lookup";
   try {
-    return await (isLookup ? lookUp : send)(one, signal);
+    return await (isLookup ? lookups : calls)[one.call](one, signal);
   } catch (why) { // rule 6: it may have happened
     const doubt = { kind: "in_doubt", code: "no_answer", message: String(why) };
     return isLookup ? { verdict: "unknown" } : { fault: doubt };

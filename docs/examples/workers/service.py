@@ -11,15 +11,16 @@ import urllib.request
 
 INSTANCE = f"{os.uname().nodename[:30]}-{os.getpid()}-{time.time_ns()}"  # rule 8: one process for each name
 CAPACITY = 4
-ME = {"agent": "mail", "instance": INSTANCE, "calls": ["send"], "lookups": ["send"], "capacity": CAPACITY}
 OUTBOX, SERVICE = os.environ.get("OUTBOX", ""), os.environ.get("SERVICE_URL", "")
+if not OUTBOX and not SERVICE:
+    raise SystemExit("set OUTBOX to a file, or SERVICE_URL to a service")
 
 
 def carry_out(one, seconds):
     """How an attempt ended, after so many seconds at most."""
     is_lookup = one["direction"] == "lookup"
     try:
-        return look_up(one, seconds) if is_lookup else send(one, seconds)
+        return (LOOKUPS if is_lookup else CALLS)[one["call"]](one, seconds)
     except Exception as why:  # rule 6: it may have happened
         doubt = {"kind": "in_doubt", "code": "no_answer", "message": str(why)}
         return {"verdict": "unknown"} if is_lookup else {"fault": doubt}
@@ -59,3 +60,7 @@ def look_up(one, seconds):
         return {"verdict": "done", "output": ask(f"{SERVICE}?key={key}", seconds)}
     except urllib.error.HTTPError as refused:
         return {"verdict": "never_happened" if refused.code == 410 else "unknown"}
+
+
+CALLS, LOOKUPS = {"send": send}, {"send": look_up}
+ME = {"agent": "mail", "instance": INSTANCE, "calls": [*CALLS], "lookups": [*LOOKUPS], "capacity": CAPACITY}
