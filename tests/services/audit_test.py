@@ -389,6 +389,19 @@ class audit_test(unittest.TestCase):
         r.end("c", "undone")
         self.assertEqual(self.broken(r), {"reverse"})
 
+    def test_goods_released_before_a_restore_that_left_the_charge_in_doubt(self):
+        for again, broken in ((("charge", "reserve"), set()), (("reserve", "charge"), {"reverse"})):
+            r = right_run()
+            r.submit("c")
+            r.request("c", "reserve")
+            r.request("c", "charge", effect=False)
+            r.undo("c", "reserve")
+            for number, step in enumerate(again):
+                more = {"in_doubt": "true", "amount": 0} if step == "charge" else {"effect": False}
+                r.undo("c", step, attempt=str(1_001 + number), **more)
+            r.end("c", "undone")
+            self.assertEqual(self.broken(r), broken)
+
     def test_an_undo_under_the_key_of_its_perform(self):
         r = failing_run(("charge",))
         r.undo("c", "reserve", key="c/reserve/perform/1")

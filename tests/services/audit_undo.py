@@ -62,14 +62,23 @@ def _judge_requests(number, seen, result):
 
 
 def _judge_reverse(number, seen, result):
+    """Of each lineage: a step whose failure was known in one may be in doubt in the next, and is undone there after those before it."""
     for index, step in enumerate(operations.STEPS):
-        undone = seen.arrivals[step, "undo"]
-        for later in operations.STEPS[index + 1:] if undone else ():
-            taken_back = _effects(seen, later, "undo", before=undone[0])
-            done = _effects(seen, later, "perform", before=undone[0])
-            stands = done and (not taken_back or taken_back[-1]["mono_ns"] < done[-1]["mono_ns"])
-            if stands or (seen.arrivals[later, "undo"] and not taken_back):
-                result.blame("reverse", f"{number}: undo of {step} was asked for before {later} was undone")
+        for lineage in sorted({_lineage(arrival) for arrival in seen.arrivals[step, "undo"]}):
+            first = next(arrival for arrival in seen.arrivals[step, "undo"] if _lineage(arrival) == lineage)
+            for later in operations.STEPS[index + 1:]:
+                taken_back = _effects(seen, later, "undo", before=first)
+                done = _effects(seen, later, "perform", before=first)
+                stands = done and (not taken_back or taken_back[-1]["mono_ns"] < done[-1]["mono_ns"])
+                asked = any(_lineage(arrival) <= lineage for arrival in seen.arrivals[later, "undo"])
+                if stands or (asked and not taken_back):
+                    result.blame("reverse", f"{number}: undo of {step} was asked for before {later} was undone")
+
+
+def _lineage(arrival):
+    """Each restore raises the numbers of attempts by 1,000 at least."""
+    attempt = arrival["attempt"] or ""
+    return int(attempt) // 1_000 if attempt.isdigit() else 0
 
 
 def _judge_after(number, seen, lease, result):
