@@ -266,7 +266,7 @@ TEST(workflow_check, nothing_is_undone_after_a_pivot) {
   for (auto& step : *definition.mutable_steps()) step.mutable_undo()->set_none(true);
   definition.mutable_steps(1)->set_pivot(true);
   EXPECT_EQ(problems_of(definition), lines{"c/on_failure: this step comes after the pivot b, so it can never be undone; set on_failure: "
-                                           "park, fail or cool_off on this step"});
+                                           "park, fail, continue or cool_off on this step"});
   definition.mutable_steps(2)->set_on_failure(v1::ON_FAILURE_PARK);
   EXPECT_EQ(problems_of(definition), lines{});
   *definition.mutable_steps(1)->mutable_undo() = v1::UndoDefinition{};
