@@ -213,6 +213,8 @@ def check_command_in_block(page, line):
         return blame(page, f"`{line}`: {error}")
     if words and words[-1] == "&":
         words.pop()
+    while words and re.match(r"[A-Z_]+=", words[0]):
+        words.pop(0)
     if not words:
         return
     for word in words[1:]:
