@@ -180,7 +180,7 @@ steps:
                 "1:11: workflow: \"Order\" is not a valid workflow name; a lower-case letter, then lower-case letters, "
                 "digits, _ and -; at most 64 in all",
                 "2:10: timeout: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"soon\"",
-                "3:13: on_failure: expected undo, park, cool_off or fail, found \"explode\"",
+                "3:13: on_failure: expected undo, park, cool_off, fail or continue, found \"explode\"",
                 "8:15: steps.reserve.attempts: expected a whole number from 1 to 1000, found the number 0",
                 "9:23: steps.reserve.backoff.first: 2s is longer than max, 1s",
                 "9:35: steps.reserve.backoff.factor: expected a number from 1 to 100, found the number 0",
