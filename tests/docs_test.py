@@ -211,10 +211,8 @@ def check_command_in_block(page, line):
         words = shlex.split(line, comments=True)
     except ValueError as error:
         return blame(page, f"`{line}`: {error}")
-    if words and words[-1] == "&":
-        words.pop()
-    while words and re.match(r"[A-Z_]+=", words[0]):
-        words.pop(0)
+    while words and (words[-1] == "&" or re.match(r"[A-Z_]+=", words[0])):
+        words.pop(-1 if words[-1] == "&" else 0)
     if not words:
         return
     for word in words[1:]:

@@ -250,7 +250,8 @@ void checker::note_waits(const v1::TaskRecord& record) {
     for (std::uint32_t other = 0; ready && other < plan->size(); ++other)
       ready = !plan->must_wait_for(i, other) || over(record.steps(static_cast<int>(other)));
     // What the worker has to evaluate first may wait for that.
-    ready = ready && plan->step(i).with_json().find_first_of("+*?") == std::string::npos;
+    const auto& asks = plan->step(i);
+    ready = ready && (asks.with_json() + asks.when_json()).find_first_of("+*?>") == std::string::npos;
     const step_name of{record.id(), i};
     // It may have been begun and have ended within one group of commits.
     if (const auto known = waits_.find(of); known != waits_.end() && known->second.attempt != step.attempt()) waits_.erase(known);
