@@ -16,9 +16,11 @@ namespace {
 constexpr std::int64_t day_ms = 86'400'000;
 constexpr std::int64_t longest_ms = 10 * 366 * day_ms;
 
-const std::vector<std::pair<std::string, v1::OnFailure>> on_failure_words{
-    {"undo", v1::ON_FAILURE_UNDO}, {"park", v1::ON_FAILURE_PARK}, {"cool_off", v1::ON_FAILURE_COOL_OFF}, {"fail", v1::ON_FAILURE_FAIL},
-    {"continue", v1::ON_FAILURE_CONTINUE}};
+const std::vector<std::pair<std::string, v1::OnFailure>> on_failure_words{{"undo", v1::ON_FAILURE_UNDO},
+                                                                          {"park", v1::ON_FAILURE_PARK},
+                                                                          {"cool_off", v1::ON_FAILURE_COOL_OFF},
+                                                                          {"fail", v1::ON_FAILURE_FAIL},
+                                                                          {"continue", v1::ON_FAILURE_CONTINUE}};
 const std::vector<std::pair<std::string, v1::InDoubt>> in_doubt_words{
     {"retry", v1::IN_DOUBT_RETRY}, {"park", v1::IN_DOUBT_PARK}, {"fail", v1::IN_DOUBT_FAIL}};
 
@@ -234,7 +236,8 @@ class workflow_reader {
       auto where = found.step.empty() ? found.field : dotted("steps", found.step);
       if (!found.step.empty() && !found.field.empty()) where = dotted(where, found.field);
       const bool follows = std::any_of(known.begin(), known.end(), [&](const problem& p) { return follows_from(p, where, found.field); });
-      if (follows || (unsure.count(found.step) != 0 && (found.field == "with" || found.field == "when" || found.field == "undo.with"))) continue;
+      if (follows || (unsure.count(found.step) != 0 && (found.field == "with" || found.field == "when" || found.field == "undo.with")))
+        continue;
       const auto at = out_.place_of(where);
       document.problems.push_back({out_.file, at.first, at.second, where, found.sentence, found.remedy});
     }

@@ -30,7 +30,8 @@ std::string missing_needs(const v1::TaskShowReply& reply, const v1::StepDefiniti
   std::string out;
   for (const auto& other : reply.task().steps()) {
     const auto* defined = definition_of(reply, other);
-    if (defined != nullptr && !satisfies_needs(other) && needed.count(defined->name()) != 0) out += (out.empty() ? "" : ", ") + other.path();
+    if (defined != nullptr && !satisfies_needs(other) && needed.count(defined->name()) != 0)
+      out += (out.empty() ? "" : ", ") + other.path();
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "actors/core/text/json.hpp"
+#include "app/json/words.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::detail {
@@ -21,16 +22,6 @@ std::string number(double value) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
   return {text.data(), end};
-}
-
-const char* word_of(v1::OnFailure what) {
-  switch (what) {
-    case v1::ON_FAILURE_UNDO: return "undo";
-    case v1::ON_FAILURE_COOL_OFF: return "cool_off";
-    case v1::ON_FAILURE_FAIL: return "fail";
-    case v1::ON_FAILURE_CONTINUE: return "continue";
-    default: return "park";
-  }
 }
 
 class writer {
@@ -74,7 +65,7 @@ class writer {
     if (!labels.empty()) line(2, "labels", "{ " + labels + " }");
     if (step.in_doubt() == v1::IN_DOUBT_PARK) line(2, "in_doubt", "park");
     if (step.in_doubt() == v1::IN_DOUBT_FAIL) line(2, "in_doubt", "fail");
-    if (step.on_failure() != v1::ON_FAILURE_UNSPECIFIED) line(2, "on_failure", word_of(step.on_failure()));
+    if (step.on_failure() != v1::ON_FAILURE_UNSPECIFIED) line(2, "on_failure", app::on_failure_word(step.on_failure()));
     if (step.cool_off_ms() != 0) line(2, "cool_off", format_duration(step.cool_off_ms()));
     if (step.pivot()) line(2, "pivot", "true");
     // The descriptors came from code, so there is no file that `types` could name.
@@ -102,7 +93,7 @@ std::string yaml_of(const v1::WorkflowDefinition& definition) {
   out.line(0, "workflow", definition.name());
   if (definition.timeout_ms() != 0) out.line(0, "timeout", format_duration(definition.timeout_ms()));
   if (definition.keep_days() != 0) out.line(0, "retention", std::to_string(definition.keep_days()) + "d");
-  out.line(0, "on_failure", word_of(definition.on_failure()));
+  out.line(0, "on_failure", app::on_failure_word(definition.on_failure()));
   if (definition.cool_off_ms() != 0) out.line(0, "cool_off", format_duration(definition.cool_off_ms()));
   if (definition.ends_failed()) out.line(0, "end", "failed");
   out.line(0, "steps", "");

@@ -7,7 +7,8 @@
 // heartbeat. The times of an answer are counted from when the request had come, so its lease never ends later than the one of the host.
 //
 // An attempt that no answer carried has not begun. It is given back as such once nobody takes for `give_back_after`, or shortly before
-// its lease ends, and the Scheduler hands it to another instance at once. An attempt that may have been carried by an answer of another node is never given back.
+// its lease ends, and the Scheduler hands it to another instance at once. An attempt that may have been carried by an answer of another
+// node is never given back.
 //
 // Outcomes and heartbeats are answered once the shard has recorded or refused them. All functions belong to the host's thread: see
 // host_call in actors/protocol/local_messages.hpp.

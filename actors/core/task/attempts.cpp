@@ -8,12 +8,6 @@
 
 namespace fairlead::core {
 
-namespace {
-
-const input_template* to_pointer(const std::optional<input_template>& one) { return one ? &*one : nullptr; }
-
-}  // namespace
-
 v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, std::string detail) {
   const auto& step = at(index);
   auto& event = add_event(record_, kind, index + 1, attempt_of(step, step.direction()), ctx_.now, std::move(detail));
@@ -83,8 +77,9 @@ std::optional<agent_instance> task_machine::claim_with_input(std::uint32_t index
   const auto missing = direction == v1::DIRECTION_UNDO     ? !step.has_undo_input()
                        : direction == v1::DIRECTION_LOOKUP ? false
                                                            : !step.has_input();
-  if (const auto& with = template_of(step, direction); missing && !with.plain()) {
-    ask_for(index, part_of_input(direction), with);
+  const auto part = part_of_input(direction);
+  if (missing && !template_of(step, direction).plain()) {
+    ask_for(index, part);
     return std::nullopt;
   }
   // The slot first: of a thousand parallel steps, those without a slot must not cost a rendering each.
@@ -92,7 +87,7 @@ std::optional<agent_instance> task_machine::claim_with_input(std::uint32_t index
   std::string_view counted_by;
   if (ctx_.agents->wants_input(definition_of(step).agent(), call_of(step, direction))) {
     if (missing) {
-      rendered = render(index, direction, {});
+      rendered = render(index, part, {});
       if (!rendered) return std::nullopt;
       counted_by = *rendered;
     } else {
@@ -103,7 +98,7 @@ std::optional<agent_instance> task_machine::claim_with_input(std::uint32_t index
   }
   auto instance = claim(index, direction, counted_by);
   if (!instance || !missing) return instance;
-  if (!rendered) rendered = render(index, direction, {});
+  if (!rendered) rendered = render(index, part, {});
   if (!rendered) {
     ctx_.agents->release(holder_of(index), {});
     return std::nullopt;
@@ -206,43 +201,45 @@ void task_machine::on(const expressions_evaluated& e) {
   if (record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return;
   if (undo ? !undo_wanted(*step) : step->state() != v1::STEP_STATE_PENDING || step->has_input()) return;
   // An unreachable evaluator is no fault of the workflow: the due index brings the task back.
-  const auto unreachable = e.failure && e.failure->code == v1::ERROR_CODE_UNAVAILABLE;
+  if (e.failure && e.failure->code == v1::ERROR_CODE_UNAVAILABLE) return;
   const auto& compiled = ctx_.definition->compiled(step->definition());
-  const auto* what = e.part == v1::EXPRESSION_PART_WITH ? &compiled.with : undo ? to_pointer(compiled.undo_with) : to_pointer(compiled.when);
-  if (unreachable || what == nullptr || what->plain()) return;
-  const auto undecided = compiled.when && !compiled.when->plain() && !step->wanted();
+  const auto* what = compiled.part(e.part);
+  if (what == nullptr || what->plain()) return;
+  const auto undecided = awaits_condition(compiled, *step);
   if (e.part == v1::EXPRESSION_PART_WITH && undecided) return;
-  e.part == v1::EXPRESSION_PART_WHEN ? take_condition(e.step, e) : take_input(e.step, e);
+  if (e.part != v1::EXPRESSION_PART_WHEN || undecided) {
+    if (e.failure)
+      cannot_render(e.step, direction_of(e.part), e.failure->sentence);
+    else if (e.part == v1::EXPRESSION_PART_WHEN)
+      take_condition(e.step, e.results);
+    else
+      take_input(e.step, e.part, e.results);
+  }
   advance();
 }
 
-void task_machine::take_input(std::uint32_t index, const expressions_evaluated& e) {
-  const auto undo = e.part == v1::EXPRESSION_PART_UNDO_WITH;
-  const auto direction = undo ? v1::DIRECTION_UNDO : v1::DIRECTION_PERFORM;
-  if (e.failure) return cannot_render(index, direction, e.failure->sentence);
-  auto rendered = render(index, direction, e.results);
+void task_machine::take_input(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results) {
+  auto rendered = render(index, part, results);
   if (!rendered) return;
   auto& step = at(index);
+  const auto undo = part == v1::EXPRESSION_PART_UNDO_WITH;
   set_payload(record_, undo ? *step.mutable_undo_input() : *step.mutable_input(), std::move(*rendered), out_);
   out_.changed = true;
 }
 
 /// Asks the worker for the part's expressions, unless it has been asked.
-void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part, const input_template& what) {
+void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part) {
   const auto asked_now = std::any_of(out_.evaluations.begin(), out_.evaluations.end(),
                                      [&](const v1::EvaluateRequest& one) { return one.step() == index && one.part() == part; });
   if (asked_now || (ctx_.evaluating != nullptr && ctx_.evaluating->count(evaluation_key(index, part)) != 0)) {
     out_.awaits_input = true;
     return;
   }
+  const auto& what = *ctx_.definition->compiled(at(index).definition()).part(part);
   const task_document doc{record_, *ctx_.payloads, out_.payloads};
   auto text = what.worker_document(doc);
   if (doc.failure()) return cannot_read(*doc.failure());
-  if (!text) {
-    const auto& why = text.failure().sentence;
-    if (part == v1::EXPRESSION_PART_WHEN) return cannot_decide(index, why);
-    return cannot_render(index, part == v1::EXPRESSION_PART_UNDO_WITH ? v1::DIRECTION_UNDO : v1::DIRECTION_PERFORM, why);
-  }
+  if (!text) return cannot_render(index, direction_of(part), text.failure().sentence);
   v1::EvaluateRequest request;
   for (const auto& expression : what.worker_expressions()) request.add_expressions(expression);
   request.set_document(std::move(*text));
@@ -252,27 +249,20 @@ void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part, const i
   out_.evaluations.push_back(std::move(request));
 }
 
-/// nullopt: a read failed, and cannot_read has handled it, or `why` says what is wrong.
-std::optional<std::string> task_machine::render(const input_template& what, const std::vector<std::string>& results, std::string& why) {
+/// A part of the step; nullopt: rendering or a read failed, and cannot_render or cannot_read has handled it.
+std::optional<std::string> task_machine::render(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results) {
   const task_document doc{record_, *ctx_.payloads, out_.payloads};
-  auto rendered = what.render(doc, results);
+  auto rendered = ctx_.definition->compiled(at(index).definition()).part(part)->render(doc, results);
   if (doc.failure()) {
     cannot_read(*doc.failure());
     return std::nullopt;
   }
-  if (rendered) return std::move(*rendered);
-  why = rendered.failure().sentence;
-  return std::nullopt;
-}
-
-/// The step's input; nullopt: rendering or a read failed, and cannot_render or cannot_read has handled it.
-std::optional<std::string> task_machine::render(std::uint32_t index, v1::Direction direction, const std::vector<std::string>& results) {
-  std::string why;
-  auto out = render(template_of(at(index), direction), results, why);
-  if (out || why.empty()) return out;
-  if (planted(&planted_faults::null_for_missing)) return "null";
-  cannot_render(index, direction, why);
-  return std::nullopt;
+  if (!rendered) {
+    if (planted(&planted_faults::null_for_missing)) return "null";
+    cannot_render(index, direction_of(part), rendered.failure().sentence);
+    return std::nullopt;
+  }
+  return std::move(*rendered);
 }
 
 /// No retry can help: an operator must act. One undo without an input does not stop the others.

@@ -211,11 +211,10 @@ struct context {
   const workflow_engine* engine = nullptr;
   agent_directory* agents = nullptr;
   const payload_source* payloads = nullptr;
-  const std::unordered_set<std::uint32_t>* evaluating =
-      nullptr;                                    // evaluation_key of parts that the worker has been asked for; may be null
-  std::int64_t failing_alert_after_ms = 300'000;  // a step that fails for so long is worth an alert
-  bool hold_undo = false;                         // the brake on mass undo: failed tasks are not undone automatically
-  const planted_faults* planted = nullptr;        // null in production
+  const std::unordered_set<std::uint32_t>* evaluating = nullptr;  // evaluation_key of parts that the worker has been asked for; may be null
+  std::int64_t failing_alert_after_ms = 300'000;                  // a step that fails for so long is worth an alert
+  bool hold_undo = false;                                         // the brake on mass undo: failed tasks are not undone automatically
+  const planted_faults* planted = nullptr;                        // null in production
 };
 
 /// Names one part of one step of a task.
@@ -226,6 +225,16 @@ constexpr std::uint32_t evaluation_key(std::uint32_t step, v1::ExpressionPart pa
 /// The part that gives the input in a direction; a look-up has none of its own.
 constexpr v1::ExpressionPart part_of_input(v1::Direction direction) {
   return direction == v1::DIRECTION_UNDO ? v1::EXPRESSION_PART_UNDO_WITH : v1::EXPRESSION_PART_WITH;
+}
+
+/// The direction that a part is evaluated for.
+constexpr v1::Direction direction_of(v1::ExpressionPart part) {
+  return part == v1::EXPRESSION_PART_UNDO_WITH ? v1::DIRECTION_UNDO : v1::DIRECTION_PERFORM;
+}
+
+/// Only the worker can say whether the step is performed, and has not. With an input the step was wanted before, or an operator wants it.
+inline bool awaits_condition(const workflow::step& compiled, const v1::StepRecord& step) {
+  return compiled.when && !compiled.when->plain() && !step.wanted() && !step.has_input();
 }
 
 // ---- the result ----

@@ -1,6 +1,7 @@
 #pragma once
 // One decision of the task machine (see task.hpp). Files: attempts.cpp hands attempts over and takes their ends, recovery.cpp decides what
-// follows a bad end, undo.cpp undoes, failing.cpp ends a task as failed, operator.cpp does operators' actions, and steps/ has a file for each construct.
+// follows a bad end, undo.cpp undoes, failing.cpp ends a task as failed, operator.cpp does operators' actions, and steps/ has a file for
+// each construct.
 
 #include <optional>
 #include <string>
@@ -80,11 +81,10 @@ class task_machine {
   void begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance);
   void hand_over(std::uint32_t index);
   const input_template& template_of(const v1::StepRecord& step, v1::Direction direction) const;
-  void take_input(std::uint32_t index, const expressions_evaluated& e);
-  void ask_for(std::uint32_t index, v1::ExpressionPart part, const input_template& what);
-  std::optional<std::string> render(std::uint32_t index, v1::Direction direction, const std::vector<std::string>& results);
+  void take_input(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results);
+  void ask_for(std::uint32_t index, v1::ExpressionPart part);
+  std::optional<std::string> render(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results);
   void cannot_render(std::uint32_t index, v1::Direction direction, const std::string& why);
-  std::optional<std::string> render(const input_template& what, const std::vector<std::string>& results, std::string& why);
   std::optional<std::string_view> text_of(const v1::Payload& payload);
   void cannot_read(const error& why);
   void complete(std::uint32_t index, const std::string& output);
@@ -99,13 +99,13 @@ class task_machine {
 
   // ---- steps with `when` (steps/when.cpp) ----
   bool is_wanted(std::uint32_t index);
-  void take_condition(std::uint32_t index, const expressions_evaluated& e);
+  void take_condition(std::uint32_t index, const std::vector<std::string>& results);
   bool decide_condition(std::uint32_t index, std::string_view answer);
   bool leaves_no_doubt(std::uint32_t index);
-  void cannot_decide(std::uint32_t index, const std::string& why);
 
   // ---- steps with `on_failure: continue` (steps/pass_over.cpp) ----
   void pass_over(std::uint32_t index);
+  void stay_failed(std::uint32_t index);
   /// Nothing performs the step any more, whatever an operator wants; it may still be undone.
   bool goes_on_without(const v1::StepRecord& step) const { return step.passed_over() && record_.state() == v1::TASK_STATE_RUNNING; }
   void end_performed();

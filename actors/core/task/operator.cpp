@@ -272,11 +272,8 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   step->clear_not_before_unix_ms();
   if (step->passed_over() && !completed && step->state() != v1::STEP_STATE_UNDOING) {
     // The task has gone on without it: it is not performed any more.
-    if (step->state() == v1::STEP_STATE_IN_DOUBT) move_step(record_, index, step_moves::exhaust, ctx_.now, out_);
-    step->set_direction(v1::DIRECTION_PERFORM);
+    stay_failed(index);
     step->clear_doubtful();
-    step->clear_given_up();
-    step->clear_failing_since_unix_ms();
     note(v1::EVENT_KIND_STEP_SETTLED, index, "an operator says that it never happened");
   } else if (completed) {
     complete(index, planted(&planted_faults::forget_settled_output) ? std::string{} : minify_json(action.json()));

@@ -222,7 +222,7 @@ task_machine::answer task_machine::answer_of(const v1::StepRecord& step) const {
     const auto may_end = ends && (definition.in_doubt() == v1::IN_DOUBT_FAIL || planted(&planted_faults::fail_in_doubt));
     const auto wants_to_know = definition.pivot() || !may_be_repeated(definition.in_doubt()) || key_is_gone(step.fault()) ||
                                says == v1::ON_FAILURE_FAIL || (goes_on && !harmless);
-    const auto on_the_quiet = says == v1::ON_FAILURE_CONTINUE && planted(&planted_faults::go_on_in_doubt);
+    const auto on_the_quiet = goes_on && planted(&planted_faults::go_on_in_doubt);
     if (wants_to_know && !may_end && !on_the_quiet) return answer::park;
   }
   switch (says) {

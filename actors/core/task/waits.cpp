@@ -38,7 +38,8 @@ class inspection {
       if (!under_way(at(index))) add_wanted(index);
     for (std::uint32_t i = 0; i < steps(); ++i) {
       const auto& step = at(i);
-      if (under_way(step) || step.passed_over() || (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_IN_DOUBT)) continue;
+      if (under_way(step) || step.passed_over() || (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_IN_DOUBT))
+        continue;
       const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
       add(i, step.direction(), asked ? awaited::instance : awaited::recovery);
     }
@@ -76,8 +77,7 @@ class inspection {
 
   void add_wanted(std::uint32_t index) {
     const auto& step = at(index);
-    const auto& when = definition_.compiled(step.definition()).when;
-    if (when && !when->plain() && !step.wanted() && !step.has_input())
+    if (awaits_condition(definition_.compiled(step.definition()), step))
       add(index, v1::DIRECTION_PERFORM, awaited::condition);
     else
       add_ready(index, v1::DIRECTION_PERFORM, step.has_input());

@@ -42,8 +42,8 @@ void declarative_engine::next(const workflow& definition, const v1::TaskRecord& 
     if (step.state() != v1::STEP_STATE_PENDING) continue;
     // In this engine the index of a step is that of its definition.
     const auto& needs = definition.compiled(step.definition()).needs;
-    const auto met = std::all_of(needs.begin(), needs.end(),
-                                 [&](std::uint32_t need) { return satisfies_needs(record.steps(static_cast<int>(need))); });
+    const auto met =
+        std::all_of(needs.begin(), needs.end(), [&](std::uint32_t need) { return satisfies_needs(record.steps(static_cast<int>(need))); });
     if (met) out.ready.push_back(static_cast<std::uint32_t>(i));
   }
 }

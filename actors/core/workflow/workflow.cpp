@@ -59,6 +59,12 @@ result<const google::protobuf::Descriptor*> type_of(const message_types* types, 
 
 }  // namespace
 
+const input_template* workflow::step::part(v1::ExpressionPart which) const {
+  if (which == v1::EXPRESSION_PART_WITH) return &with;
+  const auto& one = which == v1::EXPRESSION_PART_WHEN ? when : undo_with;
+  return one ? &*one : nullptr;
+}
+
 result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition definition, std::string content_hash) {
   std::shared_ptr<workflow> out{new workflow};
   std::unordered_map<std::string, std::uint32_t> index;

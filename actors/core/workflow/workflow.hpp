@@ -11,6 +11,7 @@
 
 #include "actors/core/expression/expression.hpp"
 #include "actors/core/types/message_types.hpp"
+#include "messages/agent.pb.h"
 #include "messages/error.hpp"
 #include "messages/task.pb.h"
 #include "messages/workflow.pb.h"
@@ -31,8 +32,8 @@ class workflow {
  public:
   struct step {
     input_template with;
-    // Steps that must be completed, skipped or passed over before this step starts, as indices into the definition's steps: those that it needs. For a
-    // pivot also all steps that are not its descendants, because no step before the pivot can be undone once it has happened.
+    // Steps that must be completed, skipped or passed over before this step starts, as indices into the definition's steps: those that it
+    // needs. For a pivot also all steps that are not its descendants, because no step before the pivot can be undone once it has happened.
     std::vector<std::uint32_t> needs;
     std::vector<std::uint32_t> needed_by;                      // the same edges, reversed
     std::optional<input_template> when;                        // set if the step may be skipped
@@ -40,6 +41,9 @@ class workflow {
     bool undo_reads_output = false;                            // the undo's input reads the step's own output
     const google::protobuf::Descriptor* input_type = nullptr;  // null: any JSON
     const google::protobuf::Descriptor* output_type = nullptr;
+
+    /// null: the step has no such part.
+    const input_template* part(v1::ExpressionPart which) const;
   };
 
   /// `definition` must have passed check_definition (check.hpp). Failures of the compilation itself are an error.

@@ -1,6 +1,6 @@
 #pragma once
-// Parts of steps requested from the expression worker, and tasks that wait until the worker has room. In memory only: a restarted Scheduler asks
-// anew. One thread.
+// Parts of steps requested from the expression worker, and tasks that wait until the worker has room. In memory only: a restarted
+// Scheduler asks anew. One thread.
 
 #include <cstddef>
 #include <cstdint>

@@ -84,7 +84,8 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
            (step.output_type().empty() ? "any JSON" : printable(step.output_type())) + "\n";
   }
   for (const auto& step : definition.steps())
-    if (!step.when_json().empty()) out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";
+    if (!step.when_json().empty())
+      out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";
   text_table table{{{"STEP"},
                     {"NEEDS"},
                     {"AGENT"},

@@ -47,9 +47,10 @@ void each_is_true(const std::map<std::string, std::string>& documented, const st
 }
 
 TEST(documented_keys, of_workflows_have_their_defaults) {
-  each_is_true(documented_defaults("workflows.md", "Key"), {{"on_failure", "fail"}, {"end", "failed"}}, [](const std::string& key, const std::string& value) {
-    return workflow_bytes(value.empty() ? "" : line_of(key, value), "on_failure: continue");
-  });
+  each_is_true(documented_defaults("workflows.md", "Key"), {{"on_failure", "fail"}, {"end", "failed"}},
+               [](const std::string& key, const std::string& value) {
+                 return workflow_bytes(value.empty() ? "" : line_of(key, value), "on_failure: continue");
+               });
 }
 
 TEST(documented_keys, of_steps_have_their_defaults) {

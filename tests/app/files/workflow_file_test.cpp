@@ -331,7 +331,8 @@ TEST(workflow_file, reads_what_goes_on_without_a_step_and_how_the_task_ends_then
   EXPECT_EQ(shown(file.problems), lines{});
   EXPECT_EQ(file.definition.steps(0).on_failure(), v1::ON_FAILURE_CONTINUE);
   EXPECT_TRUE(file.definition.ends_failed());
-  EXPECT_EQ(workflow_problems(step_with("") + "end: failed\n"), lines{"5:6: end: no on_failure here is continue, so end: failed has no effect"});
+  EXPECT_EQ(workflow_problems(step_with("") + "end: failed\n"),
+            lines{"5:6: end: no on_failure here is continue, so end: failed has no effect"});
   EXPECT_EQ(workflow_problems(step_with("") + "end: undone\n"), lines{"5:6: end: expected completed or failed, found \"undone\""});
 }
 

@@ -98,8 +98,12 @@ workflow travel() {
       R"({"booking": "${ .task.id }", "traveller": "${ .input.traveller }", "flight": "${ .input.flight }"})");
   out.step("hotel").agent("hotels").call("book").undo(cancel).with(
       R"({"booking": "${ .task.id }", "traveller": "${ .input.traveller }", "hotel": "${ .input.hotel }"})");
-  out.step("car").when("${ .input.car }").agent("cars").call("book").undo(cancel).with(
-      R"({"booking": "${ .task.id }", "traveller": "${ .input.traveller }"})");
+  out.step("car")
+      .when("${ .input.car }")
+      .agent("cars")
+      .call("book")
+      .undo(cancel)
+      .with(R"({"booking": "${ .task.id }", "traveller": "${ .input.traveller }"})");
   out.step("voucher")
       .needs("flight", "hotel", "car")
       .when("${ .input.amount_cents >= 200000 }")

@@ -210,7 +210,8 @@ void checker::judge_failing_alert(const v1::TaskRecord& record, const store::sna
 void checker::judge_completed(const v1::TaskRecord& record) const {
   const auto* plan = shape_of(record);
   world_.judges("end_failed");
-  const auto goes_on = std::any_of(record.steps().begin(), record.steps().end(), [](const auto& one) { return one.state() == v1::STEP_STATE_FAILED; });
+  const auto goes_on =
+      std::any_of(record.steps().begin(), record.steps().end(), [](const auto& one) { return one.state() == v1::STEP_STATE_FAILED; });
   if (plan != nullptr && plan->definition().ends_failed() && goes_on)
     world::broken("end_failed", record.id() + " is completed with a failed step, and its workflow says end: failed");
   for (int i = 0; i < record.steps_size(); ++i) {
@@ -218,7 +219,8 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
     const auto name = record.id() + "/" + step.path();
     const step_name of{record.id(), static_cast<std::uint32_t>(i)};
     const auto standing = ledger_.standing(of);
-    if (step.complete_by_unix_ms() != 0) world::broken("completed_without_effect", name + " has an attempt in progress, and its task is completed");
+    if (step.complete_by_unix_ms() != 0)
+      world::broken("completed_without_effect", name + " has an attempt in progress, and its task is completed");
     if (restores_.beyond(of)) continue;
     if (standing > 1) world::broken("two_effects", name + " has two standing effects");
     if (step.state() == v1::STEP_STATE_COMPLETED) {
@@ -227,10 +229,12 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
     } else if (step.state() == v1::STEP_STATE_SKIPPED) {
       world_.judges("skipped_with_effect");
       if (standing != 0) world::broken("skipped_with_effect", name + " is skipped, and its effect stands in the service");
-    } else if (step.state() == v1::STEP_STATE_FAILED && plan != nullptr && answer_of(plan->step(of.step), *plan) == v1::ON_FAILURE_CONTINUE) {
+    } else if (step.state() == v1::STEP_STATE_FAILED && plan != nullptr &&
+               answer_of(plan->step(of.step), *plan) == v1::ON_FAILURE_CONTINUE) {
       world_.judges("passed_over_with_effect");
       world_.count("steps passed over");
-      if (standing != 0 && !step.doubtful()) world::broken("passed_over_with_effect", name + " has failed for certain, and its effect stands in the service");
+      if (standing != 0 && !step.doubtful())
+        world::broken("passed_over_with_effect", name + " has failed for certain, and its effect stands in the service");
       if (step.doubtful() && plan->step(of.step).in_doubt() != v1::IN_DOUBT_FAIL && !plan->says_undo_none(of.step))
         world::broken("passed_over_doubt", name + " is in doubt, and its task has gone on without it");
     } else {

@@ -143,7 +143,8 @@ void content_checker::judge_skip(const v1::TaskRecord& record, std::uint32_t ind
   world_.judges("when");
   world_.count("steps skipped by `when`");
   if (when.empty() || fill_template(when, document_of(record)) != truth_value(false))
-    world::broken("when", "step " + step.path() + " of " + record.id() + " is skipped, and " + (when.empty() ? "nobody has said so" : when + " does not give false"));
+    world::broken("when", "step " + step.path() + " of " + record.id() + " is skipped, and " +
+                              (when.empty() ? "nobody has said so" : when + " does not give false"));
 }
 
 void content_checker::judge_input(const v1::Perform& what, const shape& plan, const value& document) {
@@ -226,12 +227,14 @@ void content_checker::judge_log(const v1::TaskRecord& now, int index, const v1::
                              std::to_string(log.attempt()) + " has printed");
 }
 
-void content_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable, const shape* plan) {
+void content_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable,
+                                     const shape* plan) {
   if (before == nullptr) judge_submission(now, durable);
   for (int i = 0; i < now.steps_size(); ++i) {
     const auto& step = now.steps(i);
     judge_log(now, i, before, durable);
-    if (plan != nullptr && step.state() == v1::STEP_STATE_SKIPPED && (before == nullptr || before->steps(i).state() != v1::STEP_STATE_SKIPPED))
+    if (plan != nullptr && step.state() == v1::STEP_STATE_SKIPPED &&
+        (before == nullptr || before->steps(i).state() != v1::STEP_STATE_SKIPPED))
       judge_skip(now, static_cast<std::uint32_t>(i), *plan);
     if (!completed(step.state()) || (before != nullptr && completed(before->steps(i).state()))) continue;
     const auto stored = loaded(durable, now, step.output());

@@ -79,7 +79,7 @@ class content_checker {
   std::map<std::string, v1::Submission> submitted_;
   std::map<step_name, edits> edits_;
   std::set<std::pair<std::string, std::string>> skips_;  // task and step that an operator has wanted to be skipped
-  std::map<std::string, std::string> launch_inputs_;  // of tasks that nobody submitted, as first stored
+  std::map<std::string, std::string> launch_inputs_;     // of tasks that nobody submitted, as first stored
   struct asked {
     std::string task;
     v1::OperatorAction what;

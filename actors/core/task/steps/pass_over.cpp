@@ -7,21 +7,28 @@ namespace fairlead::core {
 
 /// Of a step that is given up. Doubt stays with it, for an undo and for the task's end.
 void task_machine::pass_over(std::uint32_t index) {
+  stay_failed(index);
   auto& step = at(index);
-  if (step.state() == v1::STEP_STATE_IN_DOUBT) move_step(record_, index, step_moves::exhaust, ctx_.now, out_);
-  step.set_direction(v1::DIRECTION_PERFORM);
-  step.clear_given_up();
-  step.clear_failing_since_unix_ms();
   step.set_passed_over(true);
   step.set_ended_at_unix_ms(now_ms());
   note(v1::EVENT_KIND_STEP_PASSED_OVER, index, step.fault().code());
   out_.changed = true;
 }
 
+/// The step waits for nothing any more.
+void task_machine::stay_failed(std::uint32_t index) {
+  auto& step = at(index);
+  if (step.state() == v1::STEP_STATE_IN_DOUBT) move_step(record_, index, step_moves::exhaust, ctx_.now, out_);
+  step.set_direction(v1::DIRECTION_PERFORM);
+  step.clear_given_up();
+  step.clear_failing_since_unix_ms();
+}
+
 /// Nothing is left to perform.
 void task_machine::end_performed() {
   const auto words = passed_over_words(record_);
-  if (!words.empty() && ctx_.definition->definition().ends_failed() && !planted(&planted_faults::forget_failed_end)) return begin_fail("the workflow says end: failed (" + words + ")");
+  if (!words.empty() && ctx_.definition->definition().ends_failed() && !planted(&planted_faults::forget_failed_end))
+    return begin_fail("the workflow says end: failed (" + words + ")");
   move_task(record_, task_moves::complete, ctx_.now, out_);
   record_.set_finished_at_unix_ms(now_ms());
   add_event(record_, v1::EVENT_KIND_TASK_COMPLETED, 0, 0, ctx_.now, words);

@@ -67,9 +67,11 @@ class interpreter {
     if (verb == "resume") return shown(w.apply(task_resumed{}));
     if (verb == "poison") return shown(w.apply(task_poisoned{rest_after(lines.front(), 1)}));
     if (verb == "replaced") return shown(w.apply(agent_replaced{given.at(1), number(2)}));
-    if (verb == "evaluated") return shown(w.apply(expressions_evaluated{step_of(given.at(1)), {given.begin() + 2, given.end()}, std::nullopt}));
+    if (verb == "evaluated")
+      return shown(w.apply(expressions_evaluated{step_of(given.at(1)), {given.begin() + 2, given.end()}, std::nullopt}));
     if (verb == "decided")
-      return shown(w.apply(expressions_evaluated{step_of(given.at(1)), {rest_after(lines.front(), 2)}, std::nullopt, v1::EXPRESSION_PART_WHEN}));
+      return shown(
+          w.apply(expressions_evaluated{step_of(given.at(1)), {rest_after(lines.front(), 2)}, std::nullopt, v1::EXPRESSION_PART_WHEN}));
     if (verb == "undone") return shown(w.undone(step_of(given.at(1))));
     if (verb == "undo_fault") return shown(w.fault_of(step_of(given.at(1)), v1::DIRECTION_UNDO, kind_of(given.at(2)), given.at(3)));
     if (verb == "lookup_fault") return shown(w.fault_of(step_of(given.at(1)), v1::DIRECTION_LOOKUP, kind_of(given.at(2)), given.at(3)));
@@ -94,7 +96,8 @@ class interpreter {
       return shown(w.operate(verb_of(given.at(1)), given.size() > 2 ? given[2] : "", json));
     }
     if (verb == "evaluation_failed")
-      return shown(w.apply(expressions_evaluated{step_of(given.at(1)), {}, error{v1::ERROR_CODE_EXPRESSION, rest_after(lines.front(), 2), ""}}));
+      return shown(
+          w.apply(expressions_evaluated{step_of(given.at(1)), {}, error{v1::ERROR_CODE_EXPRESSION, rest_after(lines.front(), 2), ""}}));
     return "unknown command\n";
   }
 

@@ -248,7 +248,7 @@ inline std::string text_of(const decision& made) {
            (m.perform_output().empty() ? "" : " output=" + m.perform_output()) + "\n";
   }
   for (const auto& asked : made.evaluations) {
-    out += "-> worker: step " + std::to_string(asked.step()) + (asked.part() == v1::EXPRESSION_PART_UNDO_WITH ? " undo" : asked.part() == v1::EXPRESSION_PART_WHEN ? " when" : "");
+    out += "-> worker: step " + std::to_string(asked.step()) + std::vector<std::string>{"", " undo", " when"}[asked.part()];
     for (const auto& one : asked.expressions()) out += " {" + one + "}";
     out += " over " + asked.document() + "\n";
   }
