@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "actors/core/request_limits.hpp"
@@ -117,7 +118,8 @@ void delete_job(exchange_ptr x) {
 }
 
 void act_on_job(exchange_ptr x) {
-  std::string verb, reason, input, overlap;
+  std::string verb, reason, input;
+  std::optional<std::string> overlap;
   std::int64_t from = 0, to = 0;
   bool dry_run = false;
   if (x->refuse_rest()) return;
@@ -139,13 +141,13 @@ void act_on_job(exchange_ptr x) {
     return refuse("/verb", "There is no verb '" + verb + "'.", "Verbs are pause, resume, skip, run, backfill, rewind.");
   const auto runs = action.verb() == v1::JOB_VERB_RUN, fills = action.verb() == v1::JOB_VERB_BACKFILL;
   if (!input.empty() && !runs) return refuse("/input", "Only 'run' takes an input.", "Leave it out.");
-  if (!overlap.empty() && !runs && !fills) return refuse("/overlap", "Only 'run' and 'backfill' take an overlap policy.", "Leave it out.");
+  if (overlap && !runs && !fills) return refuse("/overlap", "Only 'run' and 'backfill' take an overlap policy.", "Leave it out.");
   if ((from != 0 || to != 0) && !fills) return refuse(from != 0 ? "/from" : "/to", "Only 'backfill' has a time range.", "Leave it out.");
   const auto rewinds = action.verb() == v1::JOB_VERB_REWIND;
   if (dry_run && !fills && !rewinds) return refuse("/dry_run", "Only 'backfill' and 'rewind' have a dry run.", "Leave it out.");
   if (fills && from == 0) return refuse("/from", "The beginning of the time range is missing.", "Give a moment; both ends are included.");
-  if (!overlap.empty()) {
-    const auto policy = value_of_word(overlap_words(), overlap, "Field 'overlap'");
+  if (overlap) {
+    const auto policy = value_of_word(overlap_words(), *overlap, "Field 'overlap'");
     if (!policy) return x->refuse_at("/overlap", policy.failure());
     if (fills && (*policy == v1::OVERLAP_POLICY_SKIP || *policy == v1::OVERLAP_POLICY_REPLACE))
       return refuse("/overlap", "A backfill launches all of its times.", "Give allow (all at once) or queue (one after the other).");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "app/api/api.hpp"
@@ -83,22 +84,25 @@ void show_tree(exchange_ptr x) {
 }
 
 void act_on_node(exchange_ptr x) {
-  std::string word, reason, level;
+  std::string word, reason;
+  std::optional<std::string> level;
   if (x->refuse_rest()) return;
   if (!x->read_body({{"verb", text_into(word), true}, {"reason", text_into(reason)}, {"log_level", text_into(level)}})) return;
   x->note_action(word, reason);
   const auto* const verb = std::find_if(std::begin(node_verbs), std::end(node_verbs), [&](const auto& one) { return word == one.word; });
   if (verb == std::end(node_verbs))
     return x->refuse_at("/verb", invalid("There is no verb '" + word + "'.", "Verbs are drain, resume, reload, log_level and forget."));
-  if (verb->verb != v1::NODE_VERB_LOG_LEVEL && !level.empty())
+  if (verb->verb != v1::NODE_VERB_LOG_LEVEL && level)
     return x->refuse_at("/log_level", invalid("Only 'log_level' takes a log level.", "Leave it out."));
-  if (verb->verb == v1::NODE_VERB_LOG_LEVEL && std::find(std::begin(log_levels), std::end(log_levels), level) == std::end(log_levels))
-    return x->refuse_at("/log_level", invalid("'" + level + "' is no log level.", "Log levels are debug, info, warning and error."));
+  if (verb->verb == v1::NODE_VERB_LOG_LEVEL &&
+      std::find(std::begin(log_levels), std::end(log_levels), level.value_or("")) == std::end(log_levels))
+    return x->refuse_at("/log_level",
+                        invalid("'" + level.value_or("") + "' is no log level.", "Log levels are debug, info, warning and error."));
   v1::NodeOperateRequest request;
   request.set_verb(verb->verb);
   request.set_who(x->who());
   request.set_reason(reason);
-  request.set_log_level(level);
+  request.set_log_level(level.value_or(""));
   if (verb->verb == v1::NODE_VERB_FORGET) {
     request.set_forgotten(x->part(0));
     return operate(x, request);

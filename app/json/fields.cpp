@@ -117,6 +117,12 @@ json_taker text_into(std::string& out) {
   };
 }
 
+json_taker text_into(std::optional<std::string>& out) {
+  return [&out](const std::string& field, std::string_view value, std::string& pointer) {
+    return text_into(out.emplace())(field, value, pointer);
+  };
+}
+
 json_taker flag_into(bool& out) {
   return [&out](const std::string& field, std::string_view value, std::string&) -> status {
     if (value != "true" && value != "false")

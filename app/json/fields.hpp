@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ status read_json_object(std::string_view text, const std::string& what, const st
 // ---- takers; what they write to must outlive them ----
 
 json_taker text_into(std::string& out);
+/// Where a text that is given empty is another thing than none.
+json_taker text_into(std::optional<std::string>& out);
 json_taker flag_into(bool& out);
 /// Any value, byte for byte.
 json_taker json_into(std::string& out);

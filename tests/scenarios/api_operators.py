@@ -434,6 +434,7 @@ def nodes(to, node):
     _, said = to.expect(200, "POST", "/v1/nodes/single/actions", {"verb": "reload"})
     expect(said["applied"] == [] and said["needs_restart"] == [], f"{said}")
     for body, at in (({"verb": "mend"}, "/verb"), ({"verb": "log_level"}, "/log_level"), ({"verb": "log_level", "log_level": "loud"}, "/log_level"),
+                     ({"verb": "drain", "log_level": ""}, "/log_level"),
                      ({"verb": "drain", "log_level": "info"}, "/log_level")):
         to.expect(400, "POST", "/v1/nodes/single/actions", body, pointer=at)
     to.expect(404, "POST", "/v1/nodes/nobody/actions", {"verb": "drain"}, code="not_found")

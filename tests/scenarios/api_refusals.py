@@ -177,6 +177,9 @@ def jobs(to, node):
     _, said = to.expect(409, "DELETE", "/v1/workflows/shipped", code="wrong_state")
     expect(helps(said) == ["DELETE /v1/jobs/yearly"], f"{said}")
     to.expect(404, "POST", "/v1/jobs:next", {"schedule": "0 0 30 2 *"}, code="not_found")
+    # What is given empty is not as if it were not given.
+    to.expect(400, "POST", "/v1/jobs:next", {"schedule": "@daily", "after": ""}, code="invalid_argument", pointer="/after")
+    to.expect(400, "POST", acts, {"verb": "run", "overlap": ""}, code="invalid_argument", pointer="/overlap")
 
 
 def operators(to, node):

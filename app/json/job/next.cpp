@@ -62,9 +62,9 @@ result<next_answer> coming_instants(const next_question& what, const core::zone_
   if (what.count < 1 || what.count > max_coming)
     return invalid("A count of " + std::to_string(what.count) + " is out of range", "Give a count from 1 to " + std::to_string(max_coming));
   auto after = second_of(now_unix_ms);
-  if (!what.after.empty()) {
+  if (what.after) {
     look_at("after");
-    const auto given = read_utc(called("after", "--after"), what.after);
+    const auto given = read_utc(called("after", "--after"), *what.after);
     if (!given) return given.failure();
     after = second_of(*given);
   }

@@ -2,6 +2,7 @@
 // The next times of a cron expression, and as JSON. No node is needed.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ inline constexpr std::uint32_t max_coming = 1'000;
 struct next_question {
   std::string expression;
   std::string zone;   // empty: UTC
-  std::string after;  // empty: now
+  std::optional<std::string> after;  // without: now
   std::uint32_t count = 5;
   std::string job;  // the name that gives the values of `?`
   std::string dst = "vixie";

@@ -14,8 +14,8 @@ constexpr std::int64_t now_ms = 1'774'737'000'250;  // 2026-03-28T22:30:00.250Z
 
 result<next_answer> coming(const next_question& what) { return coming_instants(what, time_zones::of_system(), now_ms); }
 
-next_question question(const std::string& expression, const std::string& zone = "", const std::string& after = "2026-03-28T22:30:00Z",
-                       std::uint32_t count = 3) {
+next_question question(const std::string& expression, const std::string& zone = "",
+                       const std::optional<std::string>& after = "2026-03-28T22:30:00Z", std::uint32_t count = 3) {
   next_question out;
   out.expression = expression;
   out.zone = zone;
@@ -42,7 +42,7 @@ TEST(job_next, tells_when_an_expression_comes_up) {
            row{question("30 2 * * *", "Europe/Berlin"),
                {"2026-03-29T03:00:00+02:00", "2026-03-30T02:30:00+02:00", "2026-03-31T02:30:00+02:00"}},
            row{question("30 22 * * *", "UTC"), {"2026-03-29T22:30:00+00:00", "2026-03-30T22:30:00+00:00", "2026-03-31T22:30:00+00:00"}},
-           row{question("0 9 * * MON-FRI", "America/New_York", "", 2), {"2026-03-30T09:00:00-04:00", "2026-03-31T09:00:00-04:00"}},
+           row{question("0 9 * * MON-FRI", "America/New_York", {}, 2), {"2026-03-30T09:00:00-04:00", "2026-03-31T09:00:00-04:00"}},
            row{question("*/20 30 22 * * *", "UTC", "2026-03-28T22:30:00.5Z"),
                {"2026-03-28T22:30:20+00:00", "2026-03-28T22:30:40+00:00", "2026-03-29T22:30:00+00:00"}},
            row{question("0 0 L * *", "Asia/Kathmandu", "2026-03-28T22:30:00Z", 2),
@@ -52,7 +52,7 @@ TEST(job_next, tells_when_an_expression_comes_up) {
                {"1970-01-01T02:30:00+01:00", "1970-01-01T04:00:00+01:00"}},
            row{question("@yearly", "UTC", "1969-12-31T23:59:59.999Z", 1), {"1970-01-01T00:00:00+00:00"}},
        })
-    EXPECT_EQ(locals(what), local) << what.expression << " " << what.zone << " " << what.after;
+    EXPECT_EQ(locals(what), local) << what.expression << " " << what.zone << " " << what.after.value_or("now");
 }
 
 TEST(job_next, the_policy_decides_what_becomes_of_the_hour_that_is_skipped_or_comes_twice) {
@@ -73,7 +73,7 @@ TEST(job_next, what_comes_after_a_moment_is_not_that_moment) {
   EXPECT_EQ(coming(question("30 22 28 3 *", "", "2026-03-28T22:30:00Z", 1))->instants.front().utc, "2027-03-28T22:30:00Z");
   EXPECT_EQ(coming(question("30 22 28 3 *", "", "2026-03-28T22:29:59.999Z", 1))->instants.front().utc, "2026-03-28T22:30:00Z");
   EXPECT_EQ(coming(question("30 22 28 3 *", "", "2026-03-28T23:30:00+01:00", 1))->instants.front().utc, "2027-03-28T22:30:00Z");
-  EXPECT_EQ(coming(question("* * * * * *", "", "", 1))->instants.front().utc, "2026-03-28T22:30:01Z") << "after now";
+  EXPECT_EQ(coming(question("* * * * * *", "", {}, 1))->instants.front().utc, "2026-03-28T22:30:01Z") << "after now";
 }
 
 TEST(job_next, a_job_s_name_decides_what_the_question_mark_stands_for) {
@@ -112,7 +112,8 @@ TEST(job_next, bad_input_is_refused_and_says_where) {
         row{question(""), "position 1"}, row{question("@reboot"), "@reboot"}, row{question(std::string(257, '*')), "256"},
         row{question("@daily", "Europe/Berlim"), "no time zone 'Europe/Berlim'"},
         row{question("@daily", "../../etc/passwd"), "no time zone"}, row{question("@daily", "UTC", "yesterday"), "--after"},
-        row{question("@daily", "UTC", "", 0), "count"}, row{question("@daily", "UTC", "", 1'001), "count"}, row{policy, "litteral"}}) {
+        row{question("@daily", "UTC", ""), "--after"}, row{question("@daily", "UTC", {}, 0), "count"},
+        row{question("@daily", "UTC", {}, 1'001), "count"}, row{policy, "litteral"}}) {
     const auto answer = coming(what);
     ASSERT_FALSE(answer.ok()) << what.expression;
     EXPECT_EQ(answer.failure().code, v1::ERROR_CODE_INVALID_ARGUMENT) << what.expression;
