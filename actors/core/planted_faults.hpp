@@ -14,6 +14,10 @@ struct planted_faults {
   bool skip_needs = false;             // a step starts before the steps that it needs are done
   bool ignore_when = false;            // a step is performed although its `when` gives false
   bool skip_wanted = false;            // a step is skipped although its `when` gives true
+  bool short_wait = false;             // a step that waits goes on at once
+  bool lose_early_signal = false;      // a signal that comes while no step waits is forgotten
+  bool keep_taken_signal = false;      // a signal is taken by one step and stays for the next
+  bool lose_signal_data = false;       // a step takes a signal without its data
   bool go_on_in_doubt = false;         // a step in doubt is passed over although nobody has said that it may
   bool forget_failed_end = false;      // a task completes without a step although its workflow says end: failed
   bool skip_undo = false;              // a completed step is passed over when the task is undone

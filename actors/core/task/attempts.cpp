@@ -18,6 +18,7 @@ v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, st
 // ---- hand over ----
 
 void task_machine::start_perform(std::uint32_t index) {
+  if (at(index).kind() != v1::STEP_KIND_CALL) return start_own(index);
   if (!is_wanted(index)) return;
   const auto instance = claim_with_input(index, v1::DIRECTION_PERFORM);
   if (!instance || !key_holds(index, v1::DIRECTION_PERFORM) || !settled_since_backup(index) || !input_fits(index)) return;
@@ -304,7 +305,9 @@ void task_machine::cannot_read(const error& why) {
 
 void task_machine::complete(std::uint32_t index, const std::string& output) {
   auto& step = at(index);
-  move_step(record_, index, step.state() == v1::STEP_STATE_RUNNING ? step_moves::complete : step_moves::settle, ctx_.now, out_);
+  const auto own = step.kind() != v1::STEP_KIND_CALL;
+  const auto performed = step.state() == v1::STEP_STATE_RUNNING || (own && step.state() == v1::STEP_STATE_PENDING);
+  move_step(record_, index, performed ? step_moves::complete : step_moves::settle, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_PERFORM);
   const auto mixed_up = planted(&planted_faults::store_other_output) && step.has_input() && step.input().slot() == 0;
   set_payload(record_, *step.mutable_output(), mixed_up ? step.input().json() : output.empty() ? "null" : output, out_);
@@ -317,8 +320,9 @@ void task_machine::complete(std::uint32_t index, const std::string& output) {
   step.clear_failing_since_unix_ms();
   step.clear_next_key_in_doubt();
   step.clear_passed_over();
-  // An input from plain paths can be rendered again byte for byte; an input from the worker or an operator cannot.
-  if (usable() && template_of(step, v1::DIRECTION_PERFORM).plain() && !step.input_edited()) {
+  // An input from plain paths can be rendered again byte for byte; an input from the worker or an operator cannot. What the Scheduler does
+  // itself has no input that anybody asks for.
+  if (own || (usable() && template_of(step, v1::DIRECTION_PERFORM).plain() && !step.input_edited())) {
     drop_payload(step.input(), out_);
     step.clear_input();
   }

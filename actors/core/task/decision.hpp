@@ -237,6 +237,11 @@ inline bool awaits_condition(const workflow::step& compiled, const v1::StepRecor
   return compiled.when && !compiled.when->plain() && !step.wanted() && !step.has_input();
 }
 
+/// The Scheduler carries the step out itself, and waits for a moment or a signal.
+inline bool waits_itself(const v1::StepRecord& step) {
+  return step.kind() != v1::STEP_KIND_CALL && step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0;
+}
+
 // ---- the result ----
 
 struct handover {
@@ -285,6 +290,7 @@ struct decision {
   std::uint32_t lost = 0;        // attempts whose process is dead
   std::int64_t took_ms = 0;      // accepted attempt_ended: time since the hand-over
   bool repeated = false;         // operated: it was done before, under its token; nothing has changed
+  bool kept = false;             // operated, with a signal: no step has taken it yet
   bool misfit = false;           // accepted attempt_ended: the output does not fit the workflow's type
   std::optional<error> refused;  // operated: why the action cannot be done; nothing has changed
   std::vector<stored_payload> payloads;

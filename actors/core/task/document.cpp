@@ -15,7 +15,7 @@ const char* status_word(const v1::StepRecord& step) {
     case v1::STEP_STATE_COMPLETED:
     case v1::STEP_STATE_UNDOING:
     case v1::STEP_STATE_UNDONE: return step.has_output() ? "completed" : "failed";
-    case v1::STEP_STATE_SKIPPED: return "skipped";
+    case v1::STEP_STATE_SKIPPED: return step.timed_out() ? "timed_out" : "skipped";
     case v1::STEP_STATE_FAILED: return "failed";
     default: return nullptr;
   }

@@ -103,6 +103,19 @@ class task_machine {
   bool decide_condition(std::uint32_t index, std::string_view answer);
   bool leaves_no_doubt(std::uint32_t index);
 
+  // ---- steps that no agent carries out (steps/own.cpp, steps/wait.cpp, steps/signal.cpp) ----
+  void start_own(std::uint32_t index);
+  std::optional<std::string> value_of(std::uint32_t index);
+  void wait_until(std::uint32_t index, std::int64_t until_ms);
+  void end_wait(std::uint32_t index);
+  void bring_wait_near(std::uint32_t index);
+  bool waits_for_so_long(std::uint32_t index);
+  void start_wait(std::uint32_t index);
+  void start_signal(std::uint32_t index);
+  bool take_signal(std::uint32_t index);
+  void miss_signal(std::uint32_t index);
+  void operator_signal(const v1::OperatorAction& action);
+
   // ---- steps with `on_failure: continue` (steps/pass_over.cpp) ----
   void pass_over(std::uint32_t index);
   void stay_failed(std::uint32_t index);
@@ -201,6 +214,7 @@ class task_machine {
   bool retry_step(std::uint32_t index, const v1::OperatorAction& action);
   bool refuse_in_progress(const v1::StepRecord& step);
   bool edit_input(std::uint32_t index, const v1::OperatorAction& action);
+  bool wait_anew(std::uint32_t index, const v1::OperatorAction& action);
   void operator_skip(const v1::OperatorAction& action);
   void operator_settle(const v1::OperatorAction& action);
   void operator_undo(const v1::OperatorAction& action);

@@ -55,14 +55,15 @@ void task_machine::operate(const operated& e) {
   if (record_.failing() && record_.terminated())
     return refuse("task " + record_.id() + " is being terminated",
                   "fairlead task terminate " + record_.id() + " --now does not wait for the attempts in progress");
-  const auto ends = e.action.verb() == v1::OPERATOR_VERB_UNDO || e.action.verb() == v1::OPERATOR_VERB_CANCEL;
-  if (record_.scheduled() && !ends)
+  const auto early = e.action.verb() == v1::OPERATOR_VERB_SIGNAL || e.action.verb() == v1::OPERATOR_VERB_UNDO || e.action.verb() == v1::OPERATOR_VERB_CANCEL;
+  if (record_.scheduled() && !early)
     return refuse("task " + record_.id() + " has not started: it starts at " + format_utc(record_.start_at_unix_ms()),
                   "fairlead task cancel " + record_.id() + " ends it before that");
   if (!usable())
     return refuse("task " + record_.id() + " cannot go on: " + ctx_.definition->refusal().sentence, ctx_.definition->refusal().remedy);
   switch (e.action.verb()) {
     case v1::OPERATOR_VERB_RETRY: return operator_retry(e.action);
+    case v1::OPERATOR_VERB_SIGNAL: return operator_signal(e.action);
     case v1::OPERATOR_VERB_SKIP: return operator_skip(e.action);
     case v1::OPERATOR_VERB_SETTLE_COMPLETED:
     case v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED: return operator_settle(e.action);
@@ -117,7 +118,8 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
                   v1::ERROR_CODE_INVALID_ARGUMENT);
   } else {
     for (index = 0; index < steps(); ++index)
-      if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index)) && !goes_on_without(at(index)))
+      if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index)) &&
+          !goes_on_without(at(index)) && !waits_itself(at(index)))
         chosen.push_back(index);
     if (chosen.empty() && !is_held(record_))
       return refuse("no step of task " + record_.id() + " has failed or is waiting for another attempt", look_at_it());
@@ -145,6 +147,7 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
     refuse("the task has gone on without step " + step.path() + ", so it is not performed any more", look_at_it());
     return false;
   }
+  if (waits_itself(step)) return wait_anew(index, action);
   const auto waits = step.given_up() || step.not_before_unix_ms() != 0;
   if (!waits &&
       !(step.state() == v1::STEP_STATE_PENDING && (record_.parked() || record_.undo_held() || record_.failing() || action.has_json()))) {
@@ -174,8 +177,27 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
   return true;
 }
 
+/// A step that waits takes another wait, and nothing else helps it.
+bool task_machine::wait_anew(std::uint32_t index, const v1::OperatorAction& action) {
+  auto& step = at(index);
+  if (!action.has_json()) {
+    refuse("step " + step.path() + " waits until " + format_utc(step.not_before_unix_ms()),
+           "fairlead task skip " + record_.id() + " " + step.path() + " ends the wait");
+    return false;
+  }
+  note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, index + 1);
+  step.clear_not_before_unix_ms();
+  step.clear_started_at_unix_ms();
+  return true;
+}
+
 bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& action) {
   auto& step = at(index);
+  if (step.kind() == v1::STEP_KIND_SIGNAL) {
+    refuse("step " + step.path() + " takes what a signal brings, and has no input",
+           "fairlead task signal " + record_.id() + " " + definition_of(step).signal() + " --data JSON");
+    return false;
+  }
   const auto open =
       step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
   if (record_.state() != v1::TASK_STATE_RUNNING || !open) {

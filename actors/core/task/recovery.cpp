@@ -133,7 +133,7 @@ void task_machine::recover_if_due(std::uint32_t index) {
     end_badly(index, fault, v1::EVENT_KIND_STEP_EXPIRED);
   } else if (may_go_on && step.not_before_unix_ms() != 0 &&
              now_ms() >= step.not_before_unix_ms() + (planted(&planted_faults::late_recovery) ? 20'000 : 0)) {
-    retry(index);
+    waits_itself(step) ? end_wait(index) : retry(index);
   }
 }
 
@@ -177,6 +177,8 @@ void task_machine::retry(std::uint32_t index) {
   step.clear_given_up();
   step.set_blocked_seen_ms(ctx_.agents->blocked_ms(definition_of(step).agent()));
   out_.changed = true;
+  // A signal is waited for anew.
+  if (step.kind() != v1::STEP_KIND_CALL) step.clear_started_at_unix_ms();
   // Nothing is performed again: only the lease of an abandoned attempt was awaited.
   if (step.direction() == v1::DIRECTION_PERFORM && drains()) return;
   // Under the same key the service would only repeat its answer. In doubt the key stays: it alone prevents a second effect.
@@ -251,7 +253,7 @@ std::string task_machine::why_given_up(const v1::StepRecord& step) const {
   const auto& definition = definition_of(step);
   const auto earlier = step.doubtful() && fault.kind() != v1::FAULT_KIND_IN_DOUBT;
   auto out = "step " + step.path() + (step.doubtful() && !earlier ? " is in doubt (" : " failed (") + fault.code() + ")";
-  if (step.doubtful() && key_is_gone(fault)) return out + ": " + fault.message();
+  if (step.kind() != v1::STEP_KIND_CALL || (step.doubtful() && key_is_gone(fault))) return out + ": " + fault.message();
   if (step.doubtful() && !may_be_repeated(definition.in_doubt()))
     out += std::string{" and its workflow says in_doubt: "} + (definition.in_doubt() == v1::IN_DOUBT_PARK ? "park" : "fail");
   else if (fault.kind() == v1::FAULT_KIND_PERMANENT || fault.code() == output_type_code)

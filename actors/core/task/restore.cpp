@@ -126,7 +126,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
         break;
       case v1::STEP_STATE_PENDING:
       case v1::STEP_STATE_FAILED:
-        if (planted.restore_without_doubt) break;
+        if (planted.restore_without_doubt || step.kind() != v1::STEP_KIND_CALL) break;
         if (step.passed_over()) {
           // Nothing performs it any more, unless that it was passed over never counted.
           if (!counted_until_unix_ms || step.ended_at_unix_ms() < *counted_until_unix_ms) break;

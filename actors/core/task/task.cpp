@@ -5,6 +5,7 @@
 #include "actors/core/task/machine.hpp"
 #include "actors/core/text/json.hpp"
 #include "messages/holds.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead::core {
 
@@ -224,7 +225,7 @@ bool task_machine::start_ready() {
     start_perform(step);
     // The step may have given up instead, and the task is undone now.
     if (stopped() || out_.fatal || record_.state() != v1::TASK_STATE_RUNNING) return false;
-    over = over || at(step).state() == v1::STEP_STATE_SKIPPED || at(step).passed_over();
+    over = over || satisfies_needs(at(step));
   }
   return over;
 }

@@ -26,7 +26,7 @@ inline constexpr auto undone = v1::STEP_STATE_UNDONE;
 }  // namespace at
 
 inline constexpr step_transition start{"start", any_of(at::pending), at::running};
-inline constexpr step_transition complete{"complete", any_of(at::running), at::completed};
+inline constexpr step_transition complete{"complete", any_of(at::running, at::pending), at::completed};
 inline constexpr step_transition fail{"fail", any_of(at::running, at::pending), at::failed};
 inline constexpr step_transition doubt{"doubt", any_of(at::running, at::pending, at::failed), at::in_doubt};
 inline constexpr step_transition hand_back{"hand_back", any_of(at::running), at::pending};

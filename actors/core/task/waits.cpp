@@ -77,8 +77,11 @@ class inspection {
 
   void add_wanted(std::uint32_t index) {
     const auto& step = at(index);
+    const auto own = step.kind() != v1::STEP_KIND_CALL;
     if (awaits_condition(definition_.compiled(step.definition()), step))
       add(index, v1::DIRECTION_PERFORM, awaited::condition);
+    else if (own && (step.has_input() || definition_.compiled(step.definition()).with.plain()))
+      add(index, v1::DIRECTION_PERFORM, awaited::turn);
     else
       add_ready(index, v1::DIRECTION_PERFORM, step.has_input());
   }

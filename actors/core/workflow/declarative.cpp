@@ -29,6 +29,7 @@ void declarative_engine::begin(const workflow& definition, v1::TaskRecord& recor
     step->set_path(source.name());
     step->set_state(v1::STEP_STATE_PENDING);
     step->set_definition(index++);
+    step->set_kind(source.kind());
   }
 }
 

@@ -1,0 +1,67 @@
+// Steps that no agent carries out: the Scheduler computes a value, waits for a moment, or waits for a signal. They have no attempts, are never
+// in doubt, and there is nothing to undo. One that waits is pending and has the end of its wait in not_before.
+
+#include "actors/core/task/machine.hpp"
+#include "actors/core/task/task.hpp"
+
+namespace fairlead::core {
+
+/// The step is ready.
+void task_machine::start_own(std::uint32_t index) {
+  const auto& step = at(index);
+  if (waits_itself(step)) {
+    if (step.kind() == v1::STEP_KIND_SIGNAL) take_signal(index);
+    return;
+  }
+  if (!is_wanted(index)) return;
+  switch (step.kind()) {
+    case v1::STEP_KIND_WAIT: return start_wait(index);
+    case v1::STEP_KIND_SIGNAL: return start_signal(index);
+    default:
+      if (const auto value = value_of(index)) {
+        at(index).set_started_at_unix_ms(now_ms());
+        complete(index, *value);
+      }
+  }
+}
+
+/// What the step's `with` or `wait` gives, or an operator has given; nullopt: the worker has been asked, or the task is parked.
+std::optional<std::string> task_machine::value_of(std::uint32_t index) {
+  const auto& step = at(index);
+  if (step.has_input()) {
+    const auto text = text_of(step.input());
+    return text ? std::optional{std::string{*text}} : std::nullopt;
+  }
+  if (template_of(step, v1::DIRECTION_PERFORM).plain()) return render(index, v1::EXPRESSION_PART_WITH, {});
+  ask_for(index, v1::EXPRESSION_PART_WITH);
+  return std::nullopt;
+}
+
+void task_machine::wait_until(std::uint32_t index, std::int64_t until_ms) {
+  at(index).set_not_before_unix_ms(until_ms);
+  note(v1::EVENT_KIND_STEP_WAITING, index, "until " + format_utc(until_ms));
+  hint(index);
+  out_.changed = true;
+}
+
+/// The moment for which the step has waited has come.
+void task_machine::end_wait(std::uint32_t index) {
+  auto& step = at(index);
+  if (step.kind() == v1::STEP_KIND_WAIT) return complete(index, "null");
+  // A signal that came while the task was paused or parked counts, whatever the time.
+  if (take_signal(index)) return;
+  step.clear_not_before_unix_ms();
+  miss_signal(index);
+}
+
+/// The clock was set back since the step began to wait for so long: the wait begins anew. One until a moment stays.
+void task_machine::bring_wait_near(std::uint32_t index) {
+  auto& step = at(index);
+  const auto ahead_ms = step.started_at_unix_ms() - now_ms();
+  if (ahead_ms <= 0 || !waits_for_so_long(index)) return;
+  step.set_started_at_unix_ms(now_ms());
+  step.set_not_before_unix_ms(step.not_before_unix_ms() - ahead_ms);
+  out_.changed = true;
+}
+
+}  // namespace fairlead::core

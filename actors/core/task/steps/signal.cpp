@@ -1,0 +1,113 @@
+// Steps that wait for a signal. A signal is kept in the task's row until a step takes it, also if it comes before the step is ready or the
+// task has started; it leaves the row in the commit that completes the step.
+
+#include <algorithm>
+
+#include "actors/core/request_limits.hpp"
+#include "actors/core/task/machine.hpp"
+#include "actors/core/task/record.hpp"
+#include "actors/core/task/task.hpp"
+#include "actors/core/text/json.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::core {
+
+namespace {
+
+constexpr std::string_view no_signal_code = "signal_timeout";
+
+/// The step may still take a signal, now or after an operator's retry.
+bool takes_signals(const v1::StepRecord& step) {
+  const auto open = step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED;
+  return step.kind() == v1::STEP_KIND_SIGNAL && open && !step.passed_over();
+}
+
+}  // namespace
+
+void task_machine::start_signal(std::uint32_t index) {
+  if (take_signal(index)) return;
+  auto& step = at(index);
+  if (step.started_at_unix_ms() == 0) step.set_started_at_unix_ms(now_ms());
+  const auto end_ms = step.started_at_unix_ms() + definition_of(step).timeout_ms();
+  end_ms <= now_ms() ? miss_signal(index) : wait_until(index, end_ms);
+}
+
+/// The oldest signal of the step's name completes it. False: there is none.
+bool task_machine::take_signal(std::uint32_t index) {
+  auto& signals = *record_.mutable_signals();
+  const auto& name = definition_of(at(index)).signal();
+  const auto found = std::find_if(signals.begin(), signals.end(), [&](const v1::Signal& one) { return one.name() == name; });
+  if (found == signals.end()) return false;
+  const auto data = text_of(found->data());
+  if (!data) return true;
+  if (at(index).started_at_unix_ms() == 0) at(index).set_started_at_unix_ms(now_ms());
+  complete(index, planted(&planted_faults::lose_signal_data) ? std::string{"null"} : std::string{*data});
+  if (planted(&planted_faults::keep_taken_signal)) return true;
+  drop_payload(found->data(), out_);
+  signals.erase(found);
+  return true;
+}
+
+/// No signal has come in time.
+void task_machine::miss_signal(std::uint32_t index) {
+  auto& step = at(index);
+  const auto& definition = definition_of(step);
+  const auto why = "no signal " + definition.signal() + " came within " + format_duration(definition.timeout_ms());
+  step.set_ended_at_unix_ms(now_ms());
+  if (definition.goes_on_untimely()) {
+    step.set_timed_out(true);
+    move_step(record_, index, step_moves::skip, ctx_.now, out_);
+    note(v1::EVENT_KIND_STEP_TIMED_OUT, index, why);
+    return;
+  }
+  auto& fault = *step.mutable_fault();
+  fault.set_kind(v1::FAULT_KIND_PERMANENT);
+  fault.set_code(std::string{no_signal_code});
+  fault.set_message(why);
+  step.set_failure_count(step.failure_count() + 1);
+  move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
+  note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + why);
+  give_up(index);
+}
+
+// ---- a signal comes ----
+
+void task_machine::operator_signal(const v1::OperatorAction& action) {
+  const auto& name = action.signal();
+  std::string known;
+  for (const auto& step : record_.steps()) {
+    const auto& signal = definition_of(step).signal();
+    if (!signal.empty() && (", " + known + ",").find(", " + signal + ",") == std::string::npos) known += (known.empty() ? "" : ", ") + signal;
+  }
+  const auto waits = [&](const v1::StepRecord& step) { return step.kind() == v1::STEP_KIND_SIGNAL && definition_of(step).signal() == name; };
+  if (std::none_of(record_.steps().begin(), record_.steps().end(), waits))
+    return refuse("no step of task " + record_.id() + " waits for a signal " + name,
+                  known.empty() ? "its workflow has no signals" : "its signals are: " + known, v1::ERROR_CODE_NOT_FOUND);
+  if (record_.state() == v1::TASK_STATE_UNDOING) return refuse("task " + record_.id() + " is being undone", look_at_it());
+  if (std::none_of(record_.steps().begin(), record_.steps().end(), [&](const auto& step) { return waits(step) && takes_signals(step); }))
+    return refuse("no step of task " + record_.id() + " takes a signal " + name + " any more", look_at_it());
+  const std::string data = action.has_json() ? action.json() : "null";
+  if (data.size() > max_input_bytes)
+    return refuse("the data of the signal have more than " + std::to_string(max_input_bytes) + " bytes", "send a reference to them",
+                  v1::ERROR_CODE_INVALID_ARGUMENT);
+  if (const auto checked = check_json(data); !checked.ok())
+    return refuse("the data of the signal are not JSON: " + checked.failure().sentence, "correct the JSON", v1::ERROR_CODE_INVALID_ARGUMENT);
+  const auto kept = [&] {
+    return std::count_if(record_.signals().begin(), record_.signals().end(), [&](const v1::Signal& one) { return one.name() == name; });
+  };
+  if (kept() >= most_kept_signals)
+    return refuse("task " + record_.id() + " keeps " + std::to_string(most_kept_signals) + " signals " + name + " that no step has taken",
+                  "wait until a step takes one: fairlead task watch " + record_.id(), v1::ERROR_CODE_OVERLOADED);
+  add_event(record_, v1::EVENT_KIND_TASK_SIGNALED, 0, 0, ctx_.now, name).set_who(action.who());
+  out_.changed = true;
+  if (!planted(&planted_faults::lose_early_signal) || std::any_of(record_.steps().begin(), record_.steps().end(), waits_itself)) {
+    auto& signal = *record_.add_signals();
+    signal.set_name(name);
+    set_payload(record_, *signal.mutable_data(), minify_json(data), out_);
+  }
+  advance();
+  // Steps take the oldest first.
+  out_.kept = kept() > 0;
+}
+
+}  // namespace fairlead::core
