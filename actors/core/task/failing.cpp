@@ -8,6 +8,7 @@
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
+#include "messages/holds.hpp"
 
 namespace fairlead::core {
 

@@ -5,6 +5,7 @@
 #include "actors/core/retry.hpp"
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/task.hpp"
+#include "messages/holds.hpp"
 
 namespace fairlead::core {
 

@@ -1,13 +1,14 @@
 // Golden transcripts of whole tasks (tests/golden.hpp says how a file is written). The commands in transcripts/:
 //
 //   workflow [timeout=MS] [on_failure=undo|park|cool_off]     then for each step a line
-//     NAME [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL] [pivot] [cool_off=MS] [when=JSON] [with=JSON]
+//     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL] [pivot] [cool_off=MS] [when=JSON] [with=JSON]
 //   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
 //   submit JSON | admit | outcome STEP ATTEMPT JSON | fault STEP ATTEMPT KIND CODE | evaluated STEP JSON... | evaluation_failed STEP SENTENCE
 //   decided STEP JSON (the worker's answer for its when)
 //   recover STEP | due | freed | replaced INSTANCE INCARNATION | resume | poison REASON | tick MS | row
 //   undone STEP | undo_fault STEP KIND CODE | looked_up STEP done|never_happened|unknown [JSON] | lookup_fault STEP KIND CODE
 //   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
+//   signal NAME [JSON] | clock_set_back MS
 //   operator VERB [STEP] [JSON]      retry skip completed never_happened undo cancel pause resume
 
 #include <algorithm>
@@ -91,6 +92,9 @@ class interpreter {
       return "ok\n";
     }
     if (verb == "deadline") return w.deadline_unix_ms = start_ms + number(1), "ok\n";
+    if (verb == "signal")
+      return shown(w.signal(given.at(1), given.size() > 2 ? std::optional{rest_after(lines.front(), 2)} : std::nullopt));
+    if (verb == "clock_set_back") return w.now_ms -= number(1), shown(w.apply(clock_set_back{}));
     if (verb == "operator") {
       const auto json = given.size() > 3 ? std::optional<std::string>{rest_after(lines.front(), 3)} : std::nullopt;
       return shown(w.operate(verb_of(given.at(1)), given.size() > 2 ? given[2] : "", json));
@@ -102,6 +106,18 @@ class interpreter {
   }
 
  private:
+  /// No agent carries it out. `wait` and `value` stand before `with`, `signal=NAME` before its timeout.
+  static v1::StepDefinition own(v1::StepDefinition from, v1::StepKind kind) {
+    v1::StepDefinition out;
+    out.set_name(from.name());
+    out.set_kind(kind);
+    *out.mutable_needs() = from.needs();
+    out.set_with_json(from.with_json().empty() || kind == v1::STEP_KIND_SIGNAL ? "null" : from.with_json());
+    out.set_when_json(from.when_json());
+    out.mutable_undo()->set_none(true);
+    return out;
+  }
+
   std::string define(const std::vector<std::string>& lines) {
     std::vector<v1::StepDefinition> steps;
     for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -124,6 +140,13 @@ class interpreter {
           one.set_retry_for_ms(std::stol(value));
         }
         if (word == "pivot") one.set_pivot(true);
+        if (word == "value") one = own(one, v1::STEP_KIND_VALUE);
+        if (word == "wait") one = own(one, v1::STEP_KIND_WAIT);
+        if (word.rfind("signal=", 0) == 0) {
+          one = own(one, v1::STEP_KIND_SIGNAL);
+          one.set_signal(value);
+        }
+        if (word == "on_timeout=continue") one.set_goes_on_untimely(true);
         if (word == "undo=none")
           one = with_undo_none(one);
         else if (word.rfind("undo=", 0) == 0)

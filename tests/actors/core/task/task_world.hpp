@@ -16,6 +16,7 @@
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/workflow/declarative.hpp"
+#include "tests/actors/core/task/fake_agents.hpp"
 
 namespace fairlead::core::testing {
 
@@ -25,106 +26,6 @@ inline std::string bytes_of(const v1::TaskRecord& record) { return record.Serial
 
 /// `t+200`, or `-` for no time.
 inline std::string time_text(std::int64_t unix_ms) { return unix_ms == 0 ? "-" : "t+" + std::to_string(unix_ms - start_ms); }
-
-/// Agents with a number of slots each; the first instance by name with a free one is taken.
-class fake_agents final : public agent_directory {
- public:
-  struct instance {
-    std::string agent;
-    std::uint64_t incarnation = 1;
-    int capacity = 100;
-    int held = 0;
-  };
-  std::map<std::string, instance, std::less<>> instances;
-  std::set<std::string, std::less<>> lookups;  // calls that can be looked up
-
-  std::set<std::string, std::less<>> counted_by_input;                                               // calls whose limits look at the input
-  std::map<std::string, std::int64_t, std::less<>> key_valid_for;                                    // by call
-  std::map<std::pair<std::uint64_t, std::uint32_t>, std::pair<std::string, std::uint64_t>> holders;  // instance and incarnation
-  std::vector<std::string> told;  // how what was held ended, and what limits looked at
-
-  slot_answer claim(const slot_request& what) override {
-    if (wants_input(what.agent, what.call)) told.push_back("claim " + std::string{what.call} + " by " + std::string{what.input});
-    for (auto& [name, one] : instances) {
-      if (one.agent != what.agent || one.held >= one.capacity) continue;
-      take(name, what.holder);
-      return {agent_instance{name, one.incarnation}, 0};
-    }
-    return {std::nullopt, queue_of(what.agent)};
-  }
-  bool wants_input(std::string_view, std::string_view call) const override { return counted_by_input.count(call) != 0; }
-  std::int64_t key_valid_for_ms(std::string_view, std::string_view call) const override {
-    const auto found = key_valid_for.find(call);
-    return found == key_valid_for.end() ? 0 : found->second;
-  }
-  bool looks_up(std::string_view agent, std::string_view call) const override {
-    const auto there = std::any_of(instances.begin(), instances.end(), [&](const auto& one) { return one.second.agent == agent; });
-    return there && lookups.count(call) != 0;
-  }
-  std::map<std::string, std::int64_t, std::less<>> blocked;
-  std::int64_t blocked_ms(std::string_view agent) const override {
-    const auto found = blocked.find(agent);
-    return found == blocked.end() ? 0 : found->second;
-  }
-  std::optional<std::uint64_t> incarnation_of(std::string_view name) const override {
-    const auto found = instances.find(name);
-    if (found == instances.end()) return std::nullopt;
-    return found->second.incarnation;
-  }
-  void hold(std::string_view name, const slot_request& what) override {
-    holders.erase({what.holder.task_number, what.holder.step});  // of the Scheduler before
-    if (name.empty()) return;
-    take(std::string{name}, what.holder);
-  }
-  void release(const slot_holder& holder, const slot_outcome& outcome) override {
-    const auto found = holders.find({holder.task_number, holder.step});
-    if (found == holders.end()) return;
-    auto& one = instances.at(found->second.first);
-    if (one.incarnation == found->second.second) --one.held;
-    holders.erase(found);
-    told.push_back("step " + std::to_string(holder.step) + " " + word_of(outcome.how));
-  }
-  static const char* word_of(slot_end how) {
-    switch (how) {
-      case slot_end::succeeded: return "succeeded";
-      case slot_end::answered: return "answered";
-      case slot_end::failed: return "failed";
-      case slot_end::expired: return "expired";
-      case slot_end::lost: return "lost";
-      default: return "unused";
-    }
-  }
-  /// A queue for each agent.
-  static std::uint64_t queue_of(std::string_view agent) {
-    auto& names = queues();
-    const auto found = std::find(names.begin(), names.end(), agent);
-    if (found != names.end()) return static_cast<std::uint64_t>(found - names.begin());
-    names.emplace_back(agent);
-    return names.size() - 1;
-  }
-  static std::vector<std::string>& queues() {
-    static std::vector<std::string> names;
-    return names;
-  }
-
-  /// A new process under the name.
-  void replace(const std::string& name) {
-    auto& one = instances.at(name);
-    ++one.incarnation;
-    one.held = 0;
-  }
-  void take(const std::string& name, const slot_holder& holder) {
-    auto& one = instances.at(name);
-    ++one.held;
-    const auto fresh = holders.emplace(std::pair{holder.task_number, holder.step}, std::pair{name, one.incarnation}).second;
-    EXPECT_TRUE(fresh) << "step " << holder.step << " takes a second slot";
-  }
-  std::string text() const {
-    std::string out;
-    for (const auto& [name, one] : instances) out += name + "=" + std::to_string(one.held) + " ";
-    return out;
-  }
-};
 
 class fake_payloads final : public payload_source {
  public:
@@ -193,6 +94,7 @@ inline std::string text_of(const v1::StepRecord& step) {
   if (step.doubtful()) out += " DOUBTFUL";
   if (step.given_up()) out += " GIVEN UP";
   if (step.passed_over()) out += " PASSED OVER";
+  if (step.timed_out()) out += " TIMED OUT";
   if (step.wanted()) out += " WANTED";
   if (step.complete_by_unix_ms() != 0) out += " complete_by=" + time_text(step.complete_by_unix_ms());
   if (step.not_before_unix_ms() != 0) out += " not_before=" + time_text(step.not_before_unix_ms());
@@ -214,6 +116,7 @@ inline std::string text_of(const v1::TaskRecord& record) {
   if (record.failing()) out += " FAILING";
   out += "\n  due=" + time_text(record.due_unix_ms()) + " events=" + std::to_string(record.history_size()) + "\n";
   for (const auto& step : record.steps()) out += "  " + text_of(step) + "\n";
+  for (const auto& signal : record.signals()) out += "  signal " + signal.name() + " " + text_of(signal.data()) + "\n";
   return out;
 }
 
@@ -227,6 +130,7 @@ inline std::string text_of(const decision& made) {
   if (made.ended) out += "ended\n";
   if (made.parked) out += "parked\n";
   if (made.answered_undo) out += "answered with undo\n";
+  if (made.kept) out += "kept\n";
   if (made.refused) out += std::string{"refused: "} + code_word(made.refused->code) + ": " + made.refused->sentence + "\n";
   if (made.fatal) out += "fatal: " + made.fatal->sentence + "\n";
   for (const auto& noted : made.transitions) {
@@ -446,6 +350,15 @@ class world {
     if (json) e.action.set_json(*json);
     e.action.set_who("ann");
     e.action.set_reason("it was time");
+    return apply(e);
+  }
+
+  decision signal(const std::string& name, std::optional<std::string> data = {}) {
+    operated e;
+    e.action.set_verb(v1::OPERATOR_VERB_SIGNAL);
+    e.action.set_signal(name);
+    if (data) e.action.set_json(*data);
+    e.action.set_who("shop");
     return apply(e);
   }
 
