@@ -196,7 +196,7 @@ void agent_host::finished(const agents::attempt_key& key, agents::attempt_result
     remind(key, one, time_.steady());
 }
 
-bool agent_host::ended(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result) {
+bool agent_host::ended(const agents::attempt_key& key, held_attempt& one, agents::attempt_result&& result) {
   const auto now = time_.steady();
   one.tries.finish(result.tries, now);
   // The lease may have ended unnoticed (the whole process may have been suspended): a report now would be refused, or wrongly believed.
@@ -218,10 +218,10 @@ bool agent_host::ended(const agents::attempt_key& key, held_attempt& one, agents
 
 std::string agent_host::redacted(const held_attempt& one, std::string text) {
   const auto& secrets = one.by->as.secrets;
-  return secrets ? secrets->redact(std::move(text)) : text;
+  return secrets ? secrets->redact(std::move(text)) : std::move(text);
 }
 
-void agent_host::report(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result) {
+void agent_host::report(const agents::attempt_key& key, held_attempt& one, agents::attempt_result&& result) {
   const auto now = time_.steady();
   v1::Outcome outcome;
   outcome.set_task_number(key.task_number);
@@ -255,7 +255,10 @@ void agent_host::report(const agents::attempt_key& key, held_attempt& one, agent
     told_.add(key);
     return;
   }
-  outcomes_[key] = {std::move(outcome), now, std::move(one.idempotency_key)};
+  auto& kept = outcomes_[key];
+  kept.outcome = std::move(outcome);
+  kept.sent = now;
+  kept.idempotency_key = std::move(one.idempotency_key);
   if (!resend_at_) resend_at_ = now + resend_after;
 }
 

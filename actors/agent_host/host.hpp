@@ -200,8 +200,8 @@ class agent_host {
   /// A copy of the message with the secrets in its input; nullopt: the input has none. An error ends the attempt.
   result<std::optional<v1::Perform>> with_secrets(const performer& by, const v1::Perform& what) const;
   /// A try has ended. False: the attempt goes on.
-  bool ended(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result);
-  void report(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result);
+  bool ended(const agents::attempt_key& key, held_attempt& one, agents::attempt_result&& result);
+  void report(const agents::attempt_key& key, held_attempt& one, agents::attempt_result&& result);
 
   bool lease_over(const held_attempt& one, moment now) const;
   void look_after(held_attempts::iterator which, moment now);

@@ -130,17 +130,18 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   if (queued_tasks() == 0 && active_tasks() < limits_.running_tasks && !task.record.scheduled()) {
     // Submission and start share one write; payloads stored by the creation must be readable for the start.
     store_payloads(task, made);
-    core::decision started;
-    try {
-      started = core::decide(task.record, core::task_admitted{}, ctx);
-    } catch (const std::exception& bug) {
-      slots_.undo_claims();
-      world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": internal error at its start: " + bug.what());
-      task.record.clear_steps();
-      world_.engine->begin(*task.definition, task.record);
-      started = core::decide(task.record,
-                             core::task_poisoned{"internal error at the start of this task: " + core::clean_text(bug.what(), 500)}, ctx);
-    }
+    auto started = [&] {
+      try {
+        return core::decide(task.record, core::task_admitted{}, ctx);
+      } catch (const std::exception& bug) {
+        slots_.undo_claims();
+        world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": internal error at its start: " + bug.what());
+        task.record.clear_steps();
+        world_.engine->begin(*task.definition, task.record);
+        const core::task_poisoned by{"internal error at the start of this task: " + core::clean_text(bug.what(), 500)};
+        return core::decide(task.record, by, ctx);
+      }
+    }();
     if (started.fatal) {
       fail(*started.fatal);
       return number;

@@ -259,17 +259,18 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
   slots_.begin_claims();
   const auto ctx = context_for(task, payloads);
   const auto before = store::index_state_of(task.record);
-  const auto poisoned = [&](std::string why) {
-    slots_.undo_claims();
-    poison(task, std::move(why));
-    return applied{};
-  };
-  core::decision made;
-  try {
-    made = core::decide(task.record, what, ctx);
-  } catch (const std::exception& bug) {
-    return poisoned(bug_sentence(bug));
-  }
+  bool poisoned = false;
+  auto made = [&] {
+    try {
+      return core::decide(task.record, what, ctx);
+    } catch (const std::exception& bug) {
+      slots_.undo_claims();
+      poison(task, bug_sentence(bug));
+      poisoned = true;
+      return core::decision{};
+    }
+  }();
+  if (poisoned) return {};
   if (made.fatal) {
     fail(*made.fatal);
     return {};

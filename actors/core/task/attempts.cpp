@@ -148,9 +148,14 @@ void task_machine::hand_over(std::uint32_t index) {
   auto& step = at(index);
   // For a repeated hand-over: the agent may receive this attempt for the first time.
   bring_lease_near(step);
-  handover out;
+  auto& out = out_.performs.emplace_back();
   out.instance = step.instance();
-  auto& message = out.message;
+  if (!fill(index, out.message)) out_.performs.pop_back();
+}
+
+/// False: a payload could not be read.
+bool task_machine::fill(std::uint32_t index, v1::Perform& message) {
+  const auto& step = at(index);
   message.set_task_number(record_.number());
   message.set_task_id(record_.id());
   message.set_workflow(record_.workflow());
@@ -165,7 +170,7 @@ void task_machine::hand_over(std::uint32_t index) {
   const auto& asked = undo && !planted(&planted_faults::undo_with_perform_input) ? step.undo_input() : step.input();
   const auto mixed_up = planted(&planted_faults::read_other_step) && index > 0 && at(index - 1).has_input();
   const auto input = text_of(mixed_up ? at(index - 1).input() : asked);
-  if (!input) return;
+  if (!input) return false;
   message.set_input(std::string{*input});
   message.set_idempotency_key(
       idempotency_key(record_, step, planted(&planted_faults::reuse_key) ? v1::DIRECTION_PERFORM : step.direction()));
@@ -173,11 +178,10 @@ void task_machine::hand_over(std::uint32_t index) {
   if (undo) {
     message.set_in_doubt(step.doubtful());
     const auto output = text_of(step.output());
-    if (!output) return;
+    if (!output) return false;
     message.set_perform_output(output->empty() || planted(&planted_faults::undo_without_output) ? "null" : std::string{*output});
   }
-  if (!add_heartbeat(step, message)) return;
-  out_.performs.push_back(std::move(out));
+  return add_heartbeat(step, message);
 }
 
 // ---- inputs ----

@@ -80,6 +80,7 @@ class task_machine {
   bool undo_wanted(const v1::StepRecord& step) const;
   void begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance);
   void hand_over(std::uint32_t index);
+  bool fill(std::uint32_t index, v1::Perform& message);
   const input_template& template_of(const v1::StepRecord& step, v1::Direction direction) const;
   void take_input(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results);
   void ask_for(std::uint32_t index, v1::ExpressionPart part);

@@ -291,7 +291,8 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
     record = std::move(*as_it_was);
     decision nothing_else;
     nothing_else.refused = std::move(out.refused);
-    return nothing_else;
+    out = std::move(nothing_else);
+    return out;  // each return names the same variable, so that the decision is never moved on its way out
   }
   m.park_if_unusable();
   if (out.changed) m.count_failing();
@@ -331,7 +332,10 @@ key_parts parts_of_key(std::string key) {
 
 void decision::append(decision&& later) {
   const auto move_all = [](auto& to, auto& from) {
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+    if (to.empty())
+      to = std::move(from);
+    else
+      to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
   };
   changed = changed || later.changed;
   accepted = accepted || later.accepted;
