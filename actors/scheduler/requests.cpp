@@ -136,8 +136,7 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
       } catch (const std::exception& bug) {
         slots_.undo_claims();
         world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": internal error at its start: " + bug.what());
-        task.record.clear_steps();
-        world_.engine->begin(*task.definition, task.record);
+        core::take_back_start(task.record, ctx);
         const core::task_poisoned by{"internal error at the start of this task: " + core::clean_text(bug.what(), 500)};
         return core::decide(task.record, by, ctx);
       }

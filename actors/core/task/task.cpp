@@ -280,6 +280,25 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out) {
   return record;
 }
 
+void take_back_start(v1::TaskRecord& record, const context& ctx) {
+  record.set_state(v1::TASK_STATE_PENDING);
+  record.clear_started_at_unix_ms();
+  record.clear_finished_at_unix_ms();
+  record.clear_timed_out();
+  record.clear_failing();
+  record.clear_failed_reason();
+  record.clear_undo_reason();
+  record.clear_parked();
+  record.clear_parked_reason();
+  record.clear_undo_held();
+  record.clear_steps();
+  ctx.engine->begin(*ctx.definition, record);
+  // Of its events and status events the first, of its submission, is written with the task.
+  record.mutable_recent()->DeleteSubrange(1, record.recent_size() - 1);
+  record.set_history_size(1);
+  record.set_status_sequence(record.has_reply() ? 1 : 0);
+}
+
 decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
   decision out;
   // An operator's action may turn out not to fit when half of it is done.

@@ -39,6 +39,9 @@ struct new_task {
 /// The record of a new task: pending, with its initial steps.
 v1::TaskRecord create_task(new_task source, const context& ctx, decision& out);
 
+/// Makes a record that a crashed start has half changed as `create_task` has made it, so that it can be parked.
+void take_back_start(v1::TaskRecord& record, const context& ctx);
+
 /// Applies `what` to `record`. If `decision.changed` is false the record is unchanged.
 /// Throws std::logic_error on an impossible event, which is a bug; the record must then be discarded and read anew.
 decision decide(v1::TaskRecord& record, const event& what, const context& ctx);

@@ -107,5 +107,20 @@ TEST(task_start, is_not_in_doubt_after_a_restore_before_it) {
   EXPECT_TRUE(late.at(0).doubtful()) << "it may have started in the lost time";
 }
 
+TEST(task_start, that_crashed_is_taken_back_as_if_it_had_never_begun) {
+  world w{graph({step("a"), step("b", {"a"})})};
+  w.reply.emplace().set_client("shop");
+  w.reply->set_steps(true);
+  w.submit();
+  const auto created = w.record;
+  w.apply(task_admitted{});
+  auto half_changed = w.record;
+  ASSERT_GT(half_changed.status_sequence(), created.status_sequence());
+  take_back_start(half_changed, w.context_for(w.agents));
+  half_changed.set_version(created.version());
+  half_changed.set_due_unix_ms(created.due_unix_ms());
+  EXPECT_EQ(half_changed.DebugString(), created.DebugString());
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing
