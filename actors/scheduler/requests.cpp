@@ -416,6 +416,7 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
                     "read the node's log"});
   if (was_over && !done.refused && !done.repeated) archive_.reopened(number, batches_.sequence());
   out.set_state(task->record.state());
+  out.set_kept(!action.signal().empty() && core::kept_signals(task->record, action.signal()) > 0);
   out.set_parked(task->record.parked());
   out.set_paused(task->record.paused());
   out.set_reason(task->record.parked_reason());

@@ -290,7 +290,6 @@ struct decision {
   std::uint32_t lost = 0;        // attempts whose process is dead
   std::int64_t took_ms = 0;      // accepted attempt_ended: time since the hand-over
   bool repeated = false;         // operated: it was done before, under its token; nothing has changed
-  bool kept = false;             // operated, with a signal: no step has taken it yet
   bool misfit = false;           // accepted attempt_ended: the output does not fit the workflow's type
   std::optional<error> refused;  // operated: why the action cannot be done; nothing has changed
   std::vector<stored_payload> payloads;

@@ -39,6 +39,9 @@ struct new_task {
 /// The record of a new task: pending, with its initial steps.
 v1::TaskRecord create_task(new_task source, const context& ctx, decision& out);
 
+/// How many signals of the name no step has taken yet. Steps take the oldest first.
+std::ptrdiff_t kept_signals(const v1::TaskRecord& record, std::string_view name);
+
 /// Makes a record that a crashed start has half changed as `create_task` has made it, so that it can be parked.
 void take_back_start(v1::TaskRecord& record, const context& ctx);
 

@@ -24,6 +24,11 @@ bool takes_signals(const v1::StepRecord& step) {
 
 }  // namespace
 
+std::ptrdiff_t kept_signals(const v1::TaskRecord& record, std::string_view name) {
+  const auto& all = record.signals();
+  return std::count_if(all.begin(), all.end(), [&](const v1::Signal& one) { return one.name() == name; });
+}
+
 void task_machine::start_signal(std::uint32_t index) {
   if (take_signal(index)) return;
   auto& step = at(index);
@@ -92,10 +97,7 @@ void task_machine::operator_signal(const v1::OperatorAction& action) {
                   v1::ERROR_CODE_INVALID_ARGUMENT);
   if (const auto checked = check_json(data); !checked.ok())
     return refuse("the data of the signal are not JSON: " + checked.failure().sentence, "correct the JSON", v1::ERROR_CODE_INVALID_ARGUMENT);
-  const auto kept = [&] {
-    return std::count_if(record_.signals().begin(), record_.signals().end(), [&](const v1::Signal& one) { return one.name() == name; });
-  };
-  if (kept() >= most_kept_signals)
+  if (kept_signals(record_, name) >= most_kept_signals)
     return refuse("task " + record_.id() + " keeps " + std::to_string(most_kept_signals) + " signals " + name + " that no step has taken",
                   "wait until a step takes one: fairlead task watch " + record_.id(), v1::ERROR_CODE_OVERLOADED);
   add_event(record_, v1::EVENT_KIND_TASK_SIGNALED, 0, 0, ctx_.now, name).set_who(action.who());
@@ -106,8 +108,6 @@ void task_machine::operator_signal(const v1::OperatorAction& action) {
     set_payload(record_, *signal.mutable_data(), minify_json(data), out_);
   }
   advance();
-  // Steps take the oldest first.
-  out_.kept = kept() > 0;
 }
 
 }  // namespace fairlead::core

@@ -130,7 +130,6 @@ inline std::string text_of(const decision& made) {
   if (made.ended) out += "ended\n";
   if (made.parked) out += "parked\n";
   if (made.answered_undo) out += "answered with undo\n";
-  if (made.kept) out += "kept\n";
   if (made.refused) out += std::string{"refused: "} + code_word(made.refused->code) + ": " + made.refused->sentence + "\n";
   if (made.fatal) out += "fatal: " + made.fatal->sentence + "\n";
   for (const auto& noted : made.transitions) {
