@@ -28,6 +28,7 @@ constexpr std::size_t pending_chunk = 256;  // pending tasks read ahead
 constexpr unsigned most_mendings = 3;
 
 std::string words_for(const v1::TaskRecord& record, const core::step_wait& wait) {
+  if (wait.what == core::awaited::output) return std::string{"the task waited for "} + core::awaited_words(wait.what);
   return "step " + record.steps(static_cast<int>(wait.step)).path() + " waited for " + core::awaited_words(wait.what) +
          (wait.what == core::awaited::input && wait.direction == v1::DIRECTION_UNDO ? " to be undone" : "");
 }
@@ -245,10 +246,13 @@ std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, co
   for (const auto& wait : core::waits_of(task.record, *task.definition, *world_.engine, slots_)) {
     // A step to be undone may turn out to have a look-up: the answer for its undo's input shows that.
     const auto direction = wait.direction == v1::DIRECTION_LOOKUP ? v1::DIRECTION_UNDO : wait.direction;
-    const auto part = wait.what == core::awaited::condition ? v1::EXPRESSION_PART_WHEN : core::part_of_input(direction);
+    const auto part = wait.what == core::awaited::condition ? v1::EXPRESSION_PART_WHEN
+                      : wait.what == core::awaited::output  ? v1::EXPRESSION_PART_OUTPUT
+                                                            : core::part_of_input(direction);
     const auto with_worker =
         asked.of_tasks.count(number) != 0 || asked.of_steps.count({number, core::evaluation_key(wait.step, part)}) != 0;
-    const auto of_worker = wait.what == core::awaited::input || wait.what == core::awaited::condition;
+    const auto of_worker =
+        wait.what == core::awaited::input || wait.what == core::awaited::condition || wait.what == core::awaited::output;
     const auto outstanding = of_worker ? with_worker : wait.what == core::awaited::instance && (with_worker || slots_.waits(number));
     if (!outstanding) return wait;
   }

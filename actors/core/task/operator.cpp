@@ -55,7 +55,8 @@ void task_machine::operate(const operated& e) {
   if (record_.failing() && record_.terminated())
     return refuse("task " + record_.id() + " is being terminated",
                   "fairlead task terminate " + record_.id() + " --now does not wait for the attempts in progress");
-  const auto early = e.action.verb() == v1::OPERATOR_VERB_SIGNAL || e.action.verb() == v1::OPERATOR_VERB_UNDO || e.action.verb() == v1::OPERATOR_VERB_CANCEL;
+  const auto early = e.action.verb() == v1::OPERATOR_VERB_SIGNAL || e.action.verb() == v1::OPERATOR_VERB_UNDO ||
+                     e.action.verb() == v1::OPERATOR_VERB_CANCEL;
   if (record_.scheduled() && !early)
     return refuse("task " + record_.id() + " has not started: it starts at " + format_utc(record_.start_at_unix_ms()),
                   "fairlead task cancel " + record_.id() + " ends it before that");
@@ -118,8 +119,8 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
                   v1::ERROR_CODE_INVALID_ARGUMENT);
   } else {
     for (index = 0; index < steps(); ++index)
-      if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index)) &&
-          !goes_on_without(at(index)) && !waits_itself(at(index)))
+      if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index)) && !goes_on_without(at(index)) &&
+          !waits_itself(at(index)))
         chosen.push_back(index);
     if (chosen.empty() && !is_held(record_))
       return refuse("no step of task " + record_.id() + " has failed or is waiting for another attempt", look_at_it());
@@ -271,6 +272,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
 }
 
 void task_machine::operator_settle(const v1::OperatorAction& action) {
+  if (action.step().empty() && action.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED) return settle_output(action);
   std::uint32_t index = 0;
   auto* step = named_step(action, index);
   if (step == nullptr) return;

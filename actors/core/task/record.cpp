@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "actors/core/planted_faults.hpp"
 #include "actors/core/task/task.hpp"
 #include "messages/holds.hpp"
 

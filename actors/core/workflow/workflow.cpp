@@ -110,6 +110,11 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
   out->order_ = ordered(out->steps_);
   if (out->order_.size() != out->steps_.size())
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "steps of workflow " + definition.name() + " wait for each other", ""};
+  if (!definition.output_json().empty()) {
+    auto output = template_of("output", definition.output_json());
+    if (!output) return output.failure();
+    out->output_ = std::move(*output);
+  }
   out->definition_ = std::move(definition);
   out->content_hash_ = std::move(content_hash);
   return std::shared_ptr<const workflow>{std::move(out)};
