@@ -134,6 +134,10 @@ void cut_payloads(v1::TaskRecord& task) {
     if (step.has_undo_input()) cut(*step.mutable_undo_input());
     if (step.has_progress()) cut(*step.mutable_progress()->mutable_checkpoint());
   }
+  for (auto& signal : *task.mutable_signals()) {
+    signal.mutable_data()->set_size(size_of(signal.data()));
+    cut(*signal.mutable_data());
+  }
 }
 
 void say_task(const exchange_ptr& x, v1::TaskShowReply reply, payloads shown, const known_agents& agents) {
@@ -209,6 +213,10 @@ void hide_payloads(v1::TaskRecord& task) {
     step.clear_undo_input();
     if (step.has_progress()) step.mutable_progress()->clear_checkpoint();
     step.clear_log();
+  }
+  for (auto& signal : *task.mutable_signals()) {
+    signal.mutable_data()->set_size(size_of(signal.data()));
+    signal.mutable_data()->clear_json();
   }
 }
 
