@@ -11,6 +11,7 @@
 #include "app/json/node/operations.hpp"
 #include "app/json/node/task_verbs.hpp"
 #include "messages/ids.hpp"
+#include "messages/time.hpp"
 
 namespace fairlead::app {
 
@@ -30,6 +31,9 @@ result<v1::OperateRequest> read_signal(const signal_options& options) {
       return invalid("--key has more than " + std::to_string(max_action_key_bytes) + " bytes, or is not UTF-8",
                      "Use a shorter key of letters and digits");
     action.set_token(*options.key);
+  } else {
+    // A request whose node was lost is sent again, and must not give the signal twice.
+    action.set_token(make_uuid_v7(now_unix_ms()));
   }
   if (options.data) {
     auto json = read_json_argument(*options.data, "The data");
@@ -44,9 +48,9 @@ result<v1::OperateRequest> read_signal(const signal_options& options) {
   return out;
 }
 
-std::string signaled_text(const v1::OperateResult& result, const std::string& name) {
+std::string signaled_text(const v1::OperateResult& result, const std::string& name, bool has_key) {
   auto out = "task " + printable(result.id()) + ": signal " + printable(name) + " ";
-  if (result.repeated()) return out + "was given before, with the same key\n";
+  if (result.repeated()) return out + (has_key ? "was given before, with the same key\n" : "given\n");
   return out + (result.kept() ? "kept until a step waits for it\n" : "taken\n");
 }
 
@@ -61,7 +65,7 @@ int signal_task(cli_context& context, const signal_options& options) {
   if (!reply) return fail(reply.failure());
   const auto& result = reply->results(0);
   if (result.error().code() != v1::ERROR_CODE_OK) return fail(error::from_proto(result.error()));
-  print(context, context.json ? signaled_json(result, options.name) + "\n" : signaled_text(result, options.name));
+  print(context, context.json ? signaled_json(result, options.name) + "\n" : signaled_text(result, options.name, options.key.has_value()));
   return context.code;
 }
 
@@ -74,7 +78,7 @@ void add_signal_command(CLI::App& group, cli_context& context) {
   command->add_option("ID", options->id, "Id of the task")->required();
   command->add_option("NAME", options->name, "Name of the signal, as the workflow has it")->required();
   command->add_option("--data", options->data, "What the step gets as its output; null without it")->type_name("JSON|@FILE|@-");
-  command->add_option("--key", options->key, "The same signal with the same key is given once")->type_name("KEY");
+  command->add_option("--key", options->key, "The signal is given once, however often it is sent with this key")->type_name("KEY");
   command->add_option("--reason", options->reason, "Reason, stored in the task's history")->type_name("TEXT");
   add_operator_option(*command, options->by);
   add_client_options(*command, context);

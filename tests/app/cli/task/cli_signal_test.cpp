@@ -44,11 +44,13 @@ TEST(signal, says_its_task_its_name_and_its_data_byte_for_byte) {
   EXPECT_EQ(action.step(), "");
 }
 
-TEST(signal, without_data_or_key_has_none) {
-  const auto read = read_signal(given("o-1", "approved"));
-  ASSERT_TRUE(read.ok());
-  EXPECT_FALSE(read->action().has_json());
-  EXPECT_EQ(read->action().token(), "");
+TEST(signal, without_a_key_gets_one_of_its_own_so_that_it_can_be_sent_again) {
+  const auto one = read_signal(given("o-1", "approved"));
+  const auto other = read_signal(given("o-1", "approved"));
+  ASSERT_TRUE(one.ok() && other.ok());
+  EXPECT_FALSE(one->action().has_json());
+  EXPECT_NE(one->action().token(), "");
+  EXPECT_NE(one->action().token(), other->action().token());
 }
 
 TEST(signal, that_cannot_be_right_is_refused_before_a_node_is_asked) {
@@ -76,14 +78,15 @@ TEST(signal, tells_what_became_of_it) {
   result.set_id("t1");
   result.set_state(v1::TASK_STATE_RUNNING);
   result.set_sequence(7);
-  EXPECT_EQ(signaled_text(result, "approved"), "task t1: signal approved taken\n");
+  EXPECT_EQ(signaled_text(result, "approved", true), "task t1: signal approved taken\n");
   EXPECT_EQ(nlohmann::json::parse(signaled_json(result, "approved")),
             nlohmann::json::parse(R"({"id":"t1","signal":"approved","kept":false,"state":"running","parked":false,"paused":false,)"
                                   R"("sequence":7,"repeated":false})"));
   result.set_kept(true);
-  EXPECT_EQ(signaled_text(result, "approved"), "task t1: signal approved kept until a step waits for it\n");
+  EXPECT_EQ(signaled_text(result, "approved", true), "task t1: signal approved kept until a step waits for it\n");
   result.set_repeated(true);
-  EXPECT_EQ(signaled_text(result, "approved"), "task t1: signal approved was given before, with the same key\n");
+  EXPECT_EQ(signaled_text(result, "approved", true), "task t1: signal approved was given before, with the same key\n");
+  EXPECT_EQ(signaled_text(result, "approved", false), "task t1: signal approved given\n") << "the command itself has sent it twice";
 }
 
 }  // namespace
