@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view program = "fairlead ";
 
-/// Where the first name behind the command goes. A second one is the step of a task.
+/// Where the first name behind the command goes. A second one is the step of a task, or has a place of its own in the path.
 enum class name_goes { nowhere, to_path, to_numbers, to_schedule };
 
 struct command_row {
@@ -42,6 +42,7 @@ constexpr command_row command_rows[] = {
     {"task pause", 1, 1, to_path, "POST", on_task, "pause", "starts no further step until the task is resumed"},
     {"task resume", 1, 1, to_path, "POST", on_task, "resume", "lets the task go on"},
     {"task delete", 1, 1, to_path, "POST", on_task, "delete", "deletes the record of the task"},
+    {"task signal", 2, 2, to_path, "POST", "/v1/tasks/{}/signals/{}", "", "gives the task the signal"},
     {"workflow list", 0, 0, name_goes::nowhere, "GET", "/v1/workflows", "", "lists the deployed workflows"},
     {"workflow show", 1, 1, to_path, "GET", "/v1/workflows/{}", "", "shows the workflow"},
     {"workflow delete", 1, 1, to_path, "DELETE", "/v1/workflows/{}", "", "deletes the workflow"},
@@ -90,6 +91,7 @@ constexpr option_row option_rows[] = {
     {"--state", true, "state=", ""},
     {"--reason", true, "", "reason"},
     {"--input", true, "", "input"},
+    {"--data", true, "", "data"},
     {"--completed", true, "", "output"},
     {"--never-happened", false, "", ""},
     {"--now", false, "", "now"},
@@ -230,15 +232,21 @@ std::optional<parsed_command> parse_command(std::string_view text, bool in_sente
     return std::nullopt;
   else
     has_body = !fields.empty();
-  if (names.size() > 1) body.key("step").string(names[1]);
+  if (names.size() > 1 && row->path.find("{}") == row->path.rfind("{}")) body.key("step").string(names[1]);
   if (now) body.key("now").boolean(true);
   for (const auto& [field, value] : fields) body.key(field).string(value);
   if (row->needs_reason && !has_reason) body.key("reason").string("TEXT");
   body.end_object();
 
   parsed_command out{row, words.at(), {std::string{row->method}, std::string{row->path}, has_body ? body.text() : ""}};
-  if (const auto place = out.request.path.find("{}"); place != std::string::npos) out.request.path.replace(place, 2, encoded(names[0]));
-  out.request.path += query;
+  auto& path = out.request.path;
+  std::size_t used = 0;
+  for (auto place = path.find("{}"); place != std::string::npos; place = path.find("{}", place)) {
+    const auto name = encoded(names[used++]);
+    path.replace(place, 2, name);
+    place += name.size();
+  }
+  path += query;
   return out;
 }
 

@@ -127,7 +127,19 @@ void write_reply_address(json_writer& out, const v1::TaskRecord& task) {
   out.key("steps").boolean(reply.steps()).end_object();
 }
 
+/// Signals that no step has taken yet. The size is that of the whole text, whatever of it is shown.
+void write_signals(json_writer& out, const v1::TaskRecord& task) {
+  out.key("signals").begin_array();
+  for (const auto& signal : task.signals()) {
+    out.begin_object().key("name").string(signal.name()).key("size").number(size_of(signal.data()));
+    out.key("data").raw(signal.data().json()).end_object();
+  }
+  out.end_array();
+}
+
 }  // namespace
+
+std::uint64_t size_of(const v1::Payload& payload) { return payload.size() != 0 ? payload.size() : payload.json().size(); }
 
 std::string submit_json(const v1::SubmitResult& taken, const v1::TaskEnd* end) {
   json_writer out;
@@ -175,6 +187,7 @@ std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& a
   out.key("what_helps");
   write_helps(out, helps);
   out.key("input").raw(task.input().json());
+  write_signals(out, task);
   write_steps(out, reply, agents);
   write_history(out, task);
   out.key("archived").boolean(reply.archived()).end_object();

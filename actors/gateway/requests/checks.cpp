@@ -5,6 +5,7 @@
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/reserved.hpp"
+#include "actors/core/text/json.hpp"
 #include "actors/core/workflow/check.hpp"
 #include "actors/core/workflow/workflow.hpp"
 #include "actors/queries/alert_queries.hpp"
@@ -57,6 +58,24 @@ std::optional<error> check_reserved(const v1::WorkflowDefinition& what) {
                          ", which works for the node's own operations alone",
                      "use another agent; POST /v1/tasks:act of the API acts on many tasks");
   return std::nullopt;
+}
+
+/// What the task's workflow and state have to do with it, its shard says.
+std::optional<error> check_signal(const v1::OperatorAction& what) {
+  if (what.verb() != v1::OPERATOR_VERB_SIGNAL) {
+    if (what.signal().empty()) return std::nullopt;
+    return invalid("the request names a signal, and its action is another one", "leave the signal out");
+  }
+  if (!core::valid_name(what.signal()))
+    return invalid("the request does not give a valid name of a signal", "use 1 to 64 of a-z 0-9 _ -, the first of them a letter");
+  if (what.json().size() > max_signal_bytes)
+    return invalid("the data of signal " + what.signal() + " have " + std::to_string(what.json().size()) + " bytes, the limit is " +
+                       std::to_string(max_signal_bytes),
+                   "put large data elsewhere and pass a reference to it");
+  if (!what.has_json()) return std::nullopt;
+  const auto checked = core::check_json(what.json());
+  if (checked.ok()) return std::nullopt;
+  return invalid("the data of signal " + what.signal() + " are not JSON: " + checked.failure().sentence, "correct the JSON");
 }
 
 std::optional<error> check_node_name(const std::string& name) {
@@ -167,7 +186,7 @@ std::optional<error> check_request(const v1::OperateRequest& what) {
   // A verb of a later release arrives as its number.
   if (what.action().verb() == v1::OPERATOR_VERB_UNSPECIFIED || !v1::OperatorVerb_IsValid(what.action().verb()))
     return invalid("the request has no action for its tasks", "use a client of the node's release");
-  return std::nullopt;
+  return check_signal(what.action());
 }
 
 std::optional<error> check_request(const v1::AlertListRequest& what) {

@@ -128,6 +128,7 @@ void cut_payloads(v1::TaskRecord& task) {
     out.begin_object().key("head").string(core::clean_text(one.json(), most_head_bytes));
     one.set_json(out.key("bytes").number(std::uint64_t{one.json().size()}).end_object().text());
   };
+  for (auto& signal : *task.mutable_signals()) signal.mutable_data()->set_size(size_of(signal.data()));
   for_each_value(task, cut);
 }
 
@@ -197,7 +198,8 @@ bool has_completed(const v1::StepRecord& step) {
 }  // namespace
 
 void hide_payloads(v1::TaskRecord& task) {
-  for_each_value(task, [](v1::Payload& one) { one.Clear(); });
+  for (auto& signal : *task.mutable_signals()) signal.mutable_data()->set_size(size_of(signal.data()));
+  for_each_value(task, [](v1::Payload& one) { one.clear_json(); });
   for (auto& step : *task.mutable_steps()) step.clear_log();
 }
 

@@ -49,6 +49,19 @@ std::string patience_text(const Definition& of) {
   return (attempts.empty() ? "" : attempts + " in ") + format_duration(of.retry_for_ms());
 }
 
+/// A line for each step that waits for a moment or a signal.
+std::string waits_text(const v1::WorkflowDefinition& definition) {
+  std::string out;
+  for (const auto& step : definition.steps()) {
+    if (step.kind() == v1::STEP_KIND_WAIT)
+      out += "wait      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.with_json())) + "\n";
+    if (step.kind() == v1::STEP_KIND_SIGNAL)
+      out += "signal    " + printable(step.name()) + ": " + printable(step.signal()) + ", at most " + format_duration(step.timeout_ms()) +
+             (step.goes_on_untimely() ? ", then it is left out\n" : ", then it fails\n");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string deployed_text(const std::string& name, const v1::DeployReply& reply) {
@@ -86,6 +99,7 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
   for (const auto& step : definition.steps())
     if (!step.when_json().empty())
       out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";
+  out += waits_text(definition);
   text_table table{{{"STEP"},
                     {"NEEDS"},
                     {"AGENT"},
@@ -102,9 +116,11 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
                     {"PIVOT"}}};
   for (const auto& step : definition.steps()) {
     const bool undoes = step.has_undo() && !step.undo().none();
-    table.add({step.name(), joined(step.needs()), step.agent(), step.call(), format_duration(step.timeout_ms()),
+    const bool calls = step.kind() == v1::STEP_KIND_CALL;
+    table.add({step.name(), joined(step.needs()), calls ? step.agent() : "-", calls ? step.call() : step_kind_word(step.kind()),
+               step.timeout_ms() == 0 ? "" : format_duration(step.timeout_ms()),
                step.heartbeat_ms() == 0 ? "" : format_duration(step.heartbeat_ms()), labels_text(step.labels()), patience_text(step),
-               backoff_text(step.backoff()), on_failure_text(step, definition),
+               calls ? backoff_text(step.backoff()) : "", on_failure_text(step, definition),
                core::may_be_repeated(step.in_doubt()) ? "" : in_doubt_word(step.in_doubt()), undo_text(step),
                undoes ? patience_text(step.undo()) : "", step.pivot() ? "yes" : ""});
   }

@@ -95,6 +95,7 @@ constexpr std::array moods{
     state_mood{"expired", mood::unusual},  state_mood{"restarting", mood::unusual}, state_mood{"completed", mood::well},
     state_mood{"ok", mood::well},          state_mood{"running", mood::well},       state_mood{"active", mood::well},
     state_mood{"closed", mood::well},      state_mood{"resolved", mood::well},      state_mood{"settled", mood::well},
+    state_mood{"timed", mood::unusual},
 };
 
 }  // namespace

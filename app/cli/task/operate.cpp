@@ -7,6 +7,7 @@
 #include "app/cli/operator_name.hpp"
 #include "app/cli/screen/confirm.hpp"
 #include "app/cli/screen/table.hpp"
+#include "app/cli/task/signal.hpp"
 #include "app/cli/words.hpp"
 #include "app/json/node/operations.hpp"
 #include "app/json/node/task_verbs.hpp"
@@ -160,7 +161,7 @@ void add_verb(CLI::App& group, cli_context& context, const task_verb& verb) {
 }  // namespace
 
 void add_operate_commands(CLI::App& group, cli_context& context) {
-  for (const auto& verb : task_verbs) add_verb(group, context, verb);
+  for (const auto& verb : task_verbs) verb.of_one_task ? add_signal_command(group, context) : add_verb(group, context, verb);
 }
 
 }  // namespace fairlead::app

@@ -7,6 +7,7 @@
 #include "app/cli/task/text.hpp"
 #include "app/cli/words.hpp"
 #include "app/json/remedies.hpp"
+#include "app/json/task.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {
@@ -119,6 +120,14 @@ std::string remedies_text(const v1::TaskShowReply& reply) {
   return out.empty() ? "" : "\nWhat helps:\n" + out;
 }
 
+/// `approved (17 bytes), refused (4 bytes)`: those that no step has taken yet.
+std::string signals_text(const v1::TaskRecord& task) {
+  std::string out;
+  for (const auto& signal : task.signals())
+    out += (out.empty() ? "" : ", ") + printable(signal.name()) + " (" + std::to_string(size_of(signal.data())) + " bytes)";
+  return out;
+}
+
 /// ` by ben (token Ab3…) from 10.0.0.7`
 std::string submitter_text(const v1::TaskRecord& task) {
   std::string out;
@@ -155,6 +164,7 @@ std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& a
   if (task.start_at_unix_ms() != 0) out += (task.scheduled() ? "starts    " : "start     ") + time_text(task.start_at_unix_ms()) + "\n";
   if (task.finished_at_unix_ms() != 0) out += "finished  " + time_text(task.finished_at_unix_ms()) + "\n";
   out += "input     " + (task.input().json().empty() ? "null" : printable(shortened(task.input().json(), payload_width))) + "\n";
+  if (!task.signals().empty()) out += "signals   " + signals_text(task) + "\n";
   return out + remedies_text(reply) + "\nSteps\n" + steps_text(reply, agents) + attempts_table(task) + heard_text(task) +
          payloads_text(task) + history_text(task);
 }

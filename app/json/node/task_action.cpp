@@ -14,15 +14,18 @@ const task_verb* find_asked_verb(const std::string& word, v1::OperatorVerb& verb
   if (word == "settle") return nullptr;
   const auto settles = word == "settle_completed" || word == "settle_never_happened";
   const auto* const row = find_task_verb(settles ? "settle" : word);
+  if (row != nullptr && row->of_one_task) return nullptr;
   if (row != nullptr) verb = word == "settle_never_happened" ? v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED : row->verb;
   return row;
 }
 
 std::string asked_verb_words() {
   std::string out;
-  for (const auto& one : task_verbs)
+  for (const auto& one : task_verbs) {
+    if (one.of_one_task) continue;
     out += (out.empty() ? "" : ", ") +
            (one.verb == v1::OPERATOR_VERB_SETTLE_COMPLETED ? "settle_completed, settle_never_happened" : std::string{one.word});
+  }
   return out;
 }
 

@@ -42,16 +42,25 @@ void write_undo(json_writer& out, const v1::StepDefinition& step) {
 void write_step(json_writer& out, const v1::StepDefinition& step) {
   out.begin_object().key("name").string(step.name()).key("needs").begin_array();
   for (const auto& need : step.needs()) out.string(need);
-  out.end_array().key("agent").string(step.agent()).key("call").string(step.call()).key("when");
+  const auto calls = step.kind() == v1::STEP_KIND_CALL;
+  const auto waits = step.kind() == v1::STEP_KIND_WAIT;
+  const auto signaled = step.kind() == v1::STEP_KIND_SIGNAL;
+  out.end_array().key("kind").string(step_kind_word(step.kind()));
+  out.key("agent").text_or_null(step.agent()).key("call").text_or_null(step.call()).key("when");
   step.when_json().empty() ? out.null() : out.raw(step.when_json());
-  out.key("with").raw(step.with_json());
+  out.key("with").raw(waits ? "null" : step.with_json()).key("wait").raw(waits ? step.with_json() : "null");
+  out.key("signal").text_or_null(step.signal());
+  out.key("on_timeout").text_or_null(signaled ? step.goes_on_untimely() ? "continue" : "fail" : "");
   out.key("timeout_ms").number(std::int64_t{step.timeout_ms()});
   write_patience(out, step);
-  write_backoff(out, step.backoff());
+  if (calls)
+    write_backoff(out, step.backoff());
+  else
+    out.key("backoff").null();
   out.key("on_failure");
   step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? out.null() : out.string(on_failure_word(step.on_failure()));
   out.key("cool_off_ms").number(std::int64_t{step.cool_off_ms()});
-  out.key("in_doubt").string(in_doubt_word(step.in_doubt()));
+  out.key("in_doubt").text_or_null(calls ? in_doubt_word(step.in_doubt()) : "");
   out.key("heartbeat_ms").number(std::int64_t{step.heartbeat_ms()});
   write_labels(out, step.labels());
   out.key("input_type").text_or_null(step.input_type());

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/core/request_limits.hpp"
+#include "actors/protocol/requests.hpp"
 #include "actors/queries/alert_queries.hpp"
 #include "actors/queries/task_queries.hpp"
 #include "store/memory/memory_store.hpp"
@@ -99,6 +100,47 @@ TEST(check_of_a_request, to_have_the_agent_of_operations_work_for_others_is_refu
   job.set_name("nightly");
   job.set_workflow("fairlead-operation");
   EXPECT_EQ(refused(jobs), "job nightly launches the workflow fairlead-operation, which is the node's own");
+}
+
+TEST(check_of_a_request, to_signal_a_task_needs_a_name_and_data_that_are_json) {
+  v1::OperateRequest what;
+  what.add_ids("order-1");
+  auto& action = *what.mutable_action();
+  action.set_verb(v1::OPERATOR_VERB_SIGNAL);
+  EXPECT_EQ(refused(what), "the request does not give a valid name of a signal");
+  for (const auto* name : {"Approved", "-approved", "a b", "a/b"}) {
+    action.set_signal(name);
+    EXPECT_EQ(refused(what), "the request does not give a valid name of a signal") << name;
+  }
+  action.set_signal("approved");
+  EXPECT_EQ(refused(what), "") << "without data it is null";
+  action.set_json(R"({"by": "ben"})");
+  EXPECT_EQ(refused(what), "");
+  action.set_json("{");
+  EXPECT_TRUE(refused(what).starts_with("the data of signal approved are not JSON: ")) << refused(what);
+  action.set_json("");
+  EXPECT_TRUE(refused(what).starts_with("the data of signal approved are not JSON: ")) << refused(what);
+  action.set_json('"' + std::string(max_signal_bytes - 2, 'a') + '"');
+  EXPECT_EQ(refused(what), "");
+  action.set_json('"' + std::string(max_signal_bytes - 1, 'a') + '"');
+  EXPECT_EQ(refused(what), "the data of signal approved have 262145 bytes, the limit is 262144");
+}
+
+TEST(check_of_a_request, a_signal_belongs_to_no_other_action) {
+  v1::OperateRequest what;
+  what.add_ids("order-1");
+  what.mutable_action()->set_verb(v1::OPERATOR_VERB_RETRY);
+  EXPECT_EQ(refused(what), "");
+  what.mutable_action()->set_signal("approved");
+  EXPECT_EQ(refused(what), "the request names a signal, and its action is another one");
+}
+
+TEST(right_for_a_request, to_signal_is_that_of_whoever_submits_tasks) {
+  v1::OperateRequest what;
+  for (int verb = v1::OperatorVerb_MIN; verb <= v1::OperatorVerb_MAX; ++verb) {
+    what.mutable_action()->set_verb(static_cast<v1::OperatorVerb>(verb));
+    EXPECT_EQ(right_for(what), verb == v1::OPERATOR_VERB_SIGNAL ? right::submit : right::act) << verb;
+  }
 }
 
 TEST(check_of_a_request, to_forget_a_node_needs_a_name_of_who_asks) {

@@ -33,6 +33,8 @@ TEST(api_requests, do_what_commands_do) {
                R"(POST /v1/tasks/o-1/actions {"verb":"settle_completed","step":"charge","output":"JSON","reason":"TEXT"})"},
            row{"fairlead task settle o-1 charge --never-happened --reason TEXT",
                R"(POST /v1/tasks/o-1/actions {"verb":"settle_never_happened","step":"charge","reason":"TEXT"})"},
+           row{"fairlead task signal o/1 approved --data JSON", R"(POST /v1/tasks/o%2F1/signals/approved {"data":"JSON"})"},
+           row{"fairlead task signal o-1 approved", R"(POST /v1/tasks/o-1/signals/approved)"},
            row{"fairlead task terminate o-1 --now", R"(POST /v1/tasks/o-1/actions {"verb":"terminate","now":true})"},
            row{"fairlead job delete nightly", "DELETE /v1/jobs/nightly"},
            row{"fairlead job next '0 3 * * *' --tz Europe/Berlin",

@@ -95,8 +95,8 @@ void task_machine::operator_signal(const v1::OperatorAction& action) {
   if (std::none_of(record_.steps().begin(), record_.steps().end(), [&](const auto& step) { return waits(step) && takes_signals(step); }))
     return refuse("no step of task " + record_.id() + " takes a signal " + name + " any more", look_at_it());
   const std::string data = action.has_json() ? action.json() : "null";
-  if (data.size() > max_input_bytes)
-    return refuse("the data of the signal have more than " + std::to_string(max_input_bytes) + " bytes", "send a reference to them",
+  if (data.size() > max_signal_bytes)
+    return refuse("the data of the signal have more than " + std::to_string(max_signal_bytes) + " bytes", "send a reference to them",
                   v1::ERROR_CODE_INVALID_ARGUMENT);
   if (const auto checked = check_json(data); !checked.ok())
     return refuse("the data of the signal are not JSON: " + checked.failure().sentence, "correct the JSON",

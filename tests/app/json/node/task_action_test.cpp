@@ -38,5 +38,16 @@ TEST(an_action_on_a_task, to_pause_or_resume_it_fits_as_far_as_its_pause_is_know
   EXPECT_EQ(misfit(v1::OPERATOR_VERB_RESUME, v1::TASK_STATE_RUNNING, false, true), "the task is parked, not paused");
 }
 
+TEST(an_action_on_a_task, is_no_signal) {
+  asked_action asked;
+  asked.verb = "signal";
+  std::string pointer;
+  const auto read = asked.read(pointer);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(pointer, "/verb");
+  EXPECT_EQ(read.failure().sentence, "There is no verb 'signal'.");
+  EXPECT_EQ(read.failure().remedy.find("signal"), std::string::npos) << read.failure().remedy;
+}
+
 }  // namespace
 }  // namespace fairlead::app
