@@ -58,6 +58,7 @@ class checker {
       check_step(i, graph);
     }
     check_cycles();
+    if (!definition_.output_json().empty()) check_output(graph);
     if (!full()) check_undo_rules(graph);
     for (auto& found : check_types(definition_))
       if (!full()) found_.push_back(std::move(found));
@@ -253,6 +254,16 @@ class checker {
     if (!compiled || !compiled->expressions().empty())
       return check_expression(index, "wait", step.with_json(), graph, R"(write it as "${ … }", which gives a duration or a time)");
     if (auto why = check_literal_wait(step.with_json())) add(step.name(), "wait", std::move(why->sentence), std::move(why->remedy));
+  }
+
+  /// It may read every step: all have ended by then.
+  void check_output(const needs_graph& graph) {
+    const auto compiled = input_template::compile(definition_.output_json());
+    if (!compiled) return add("", "output", compiled.failure().sentence, compiled.failure().remedy);
+    for (const auto& mentioned : compiled->mentioned_steps())
+      if (graph.index_of(mentioned) < 0)
+        add("", "output", "an expression reads step " + shown_name(mentioned) + ", which is not in this workflow",
+            did_you_mean(mentioned, names_));
   }
 
   void check_cycles() {

@@ -1,10 +1,10 @@
 // Golden transcripts of whole tasks (tests/golden.hpp says how a file is written). The commands in transcripts/:
 //
-//   workflow [timeout=MS] [on_failure=undo|park|cool_off]     then for each step a line
+//   workflow [timeout=MS] [on_failure=undo|park|cool_off] [output=JSON]     then for each step a line
 //     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL] [pivot] [cool_off=MS] [when=JSON] [with=JSON]
 //   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
 //   submit JSON | admit | outcome STEP ATTEMPT JSON | fault STEP ATTEMPT KIND CODE | evaluated STEP JSON... | evaluation_failed STEP SENTENCE
-//   decided STEP JSON (the worker's answer for its when)
+//   decided STEP JSON (the worker's answer for its when) | computed JSON (the same for the task's output)
 //   recover STEP | due | freed | replaced INSTANCE INCARNATION | resume | poison REASON | tick MS | row
 //   undone STEP | undo_fault STEP KIND CODE | looked_up STEP done|never_happened|unknown [JSON] | lookup_fault STEP KIND CODE
 //   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
@@ -73,6 +73,8 @@ class interpreter {
     if (verb == "decided")
       return shown(
           w.apply(expressions_evaluated{step_of(given.at(1)), {rest_after(lines.front(), 2)}, std::nullopt, v1::EXPRESSION_PART_WHEN}));
+    if (verb == "computed")
+      return shown(w.apply(expressions_evaluated{0, {rest_after(lines.front(), 1)}, std::nullopt, v1::EXPRESSION_PART_OUTPUT}));
     if (verb == "undone") return shown(w.undone(step_of(given.at(1))));
     if (verb == "undo_fault") return shown(w.fault_of(step_of(given.at(1)), v1::DIRECTION_UNDO, kind_of(given.at(2)), given.at(3)));
     if (verb == "lookup_fault") return shown(w.fault_of(step_of(given.at(1)), v1::DIRECTION_LOOKUP, kind_of(given.at(2)), given.at(3)));
@@ -97,7 +99,7 @@ class interpreter {
     if (verb == "clock_set_back") return w.now_ms -= number(1), shown(w.apply(clock_set_back{}));
     if (verb == "operator") {
       const auto json = given.size() > 3 ? std::optional<std::string>{rest_after(lines.front(), 3)} : std::nullopt;
-      return shown(w.operate(verb_of(given.at(1)), given.size() > 2 ? given[2] : "", json));
+      return shown(w.operate(verb_of(given.at(1)), given.size() > 2 && given[2] != "-" ? given[2] : "", json));
     }
     if (verb == "evaluation_failed")
       return shown(
@@ -169,6 +171,7 @@ class interpreter {
       if (word == "on_failure=fail") definition.set_on_failure(v1::ON_FAILURE_FAIL);
       if (word == "end=failed") definition.set_ends_failed(true);
     }
+    if (const auto at = lines.front().find("output="); at != std::string::npos) definition.set_output_json(lines.front().substr(at + 7));
     world_.emplace(definition);
     world_->agents.instances.clear();
     return "ok\n";

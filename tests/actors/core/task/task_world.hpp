@@ -116,6 +116,7 @@ inline std::string text_of(const v1::TaskRecord& record) {
   if (record.failing()) out += " FAILING";
   out += "\n  due=" + time_text(record.due_unix_ms()) + " events=" + std::to_string(record.history_size()) + "\n";
   for (const auto& step : record.steps()) out += "  " + text_of(step) + "\n";
+  if (record.has_output()) out += "  output " + text_of(record.output()) + "\n";
   for (const auto& signal : record.signals()) out += "  signal " + signal.name() + " " + text_of(signal.data()) + "\n";
   return out;
 }
