@@ -298,6 +298,8 @@ def of_services():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/"
     found = check_service(url, "--undo", url, "--lookup", url + "?key={perform_key}")
+    refused = harness.fairlead("agent", "check", "--two-nodes", url)
+    expect(refused.returncode == 2 and "--two-nodes cannot be combined with a URL" in refused.stderr, f"{refused}")
     server.shutdown()
     expect(found == {"key", "lookup", "undo"}, f"the forgetful service is only found out by {found}")
     print("ok  services: one that keeps keys, and one that forgets them", flush=True)
