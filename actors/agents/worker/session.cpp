@@ -31,6 +31,8 @@ attempt_result not_begun() {
   return out;
 }
 
+attempt_result abandoned_attempt() { return in_doubt_fault("abandoned", "the worker has left, and may have begun the attempt"); }
+
 }  // namespace
 
 worker_session::worker_session(definition as, const clock& time)
@@ -58,6 +60,8 @@ void worker_session::start(const v1::Perform& what, completion done) {
   const auto key = key_of(what);
   auto& from = shards_[key.shard];
   ++from.seen;
+  // The worker had begun it before it moved here, and has abandoned it meanwhile.
+  if (abandons_ && have_.count(what.ticket()) != 0) return done(key, abandoned_attempt());
   if (is_over() || what.ticket().empty()) return done(key, not_begun());
   if (std::find(as_.calls.begin(), as_.calls.end(), what.call()) == as_.calls.end())
     return done(key, permanent_fault("unknown_call", "the worker has no call " + what.call()));
@@ -252,8 +256,11 @@ std::size_t worker_session::carried() const {
 }
 
 std::size_t worker_session::held() const {
-  return static_cast<std::size_t>(
-      std::count_if(attempts_.begin(), attempts_.end(), [](const auto& one) { return one.second.is_carried || one.second.may_be_known; }));
+  const auto here =
+      std::count_if(attempts_.begin(), attempts_.end(), [](const auto& one) { return one.second.is_carried || one.second.may_be_known; });
+  // What the worker says that it holds counts before its shard has handed it over again, too.
+  const auto named = std::count_if(have_.begin(), have_.end(), [this](const auto& ticket) { return may_be_on_its_way(ticket); });
+  return static_cast<std::size_t>(here + named);
 }
 
 /// Lowered only after a pause: a worker that goes on taking must not be announced anew with each take.
@@ -280,6 +287,7 @@ status worker_session::leave(bool abandoned) {
     return error{v1::ERROR_CODE_WRONG_STATE, "The worker holds " + std::to_string(open) + (open == 1 ? " attempt." : " attempts."),
                  "Report their outcomes first, or add abandon=true: each is then in doubt."};
   leaves_ = true;
+  abandons_ = abandoned;
   end_take();
   give_back(true);
   while (!attempts_.empty()) {
@@ -288,9 +296,7 @@ status worker_session::leave(bool abandoned) {
     auto done = std::move(which->second.done);
     answer_beats(which->second, false);
     forget(which);
-    done(key, planted(&core::planted_faults::give_back_abandoned)
-                  ? not_begun()
-                  : in_doubt_fault("abandoned", "the worker has left, and may have begun the attempt"));
+    done(key, planted(&core::planted_faults::give_back_abandoned) ? not_begun() : abandoned_attempt());
   }
   return nothing{};
 }

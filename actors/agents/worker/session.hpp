@@ -112,7 +112,7 @@ class worker_session final : public carried_backend {
   status leave(bool abandoned);
   /// The node ends: takes are answered, and what no answer carried is given back.
   void close();
-  /// Attempts that the worker holds, or may hold.
+  /// Attempts that the worker holds, or may hold, also those that no shard has handed over again since it moved.
   std::size_t held() const;
 
   // ---- backend ----
@@ -242,6 +242,7 @@ class worker_session final : public carried_backend {
   bool drains_ = false;
   bool drain_told_ = false;
   bool leaves_ = false;
+  bool abandons_ = false;  // it leaves, whatever it holds
   bool ends_ = false;
 };
 
