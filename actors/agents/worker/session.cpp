@@ -81,7 +81,7 @@ void worker_session::start(const v1::Perform& what, completion done) {
 void worker_session::stop(const attempt_key& which) {
   if (const auto found = attempts_.find(which); found != attempts_.end()) {
     answer_beats(found->second, false);
-    remember(found->second.what.ticket(), report_result::not_held);
+    remember(found->second.what.ticket(), {report_result::not_held});
     forget(found);
   }
   // The lease has ended before the host has seen the outcome.
@@ -240,7 +240,7 @@ void worker_session::give_back(bool all) {
     const bool is_kept = planted(&core::planted_faults::keep_given_back);
     auto done = is_kept ? one.done : std::move(one.done);
     const auto key = found->first;
-    remember(one.what.ticket(), report_result::not_held);
+    remember(one.what.ticket(), {report_result::not_held});
     if (is_kept)
       one.is_carried = true;
     else
@@ -379,9 +379,9 @@ std::string worker_session::ticket_of_step(const std::string& ticket) const {
   return ticket;
 }
 
-void worker_session::remember(const std::string& ticket, report_result how) {
+void worker_session::remember(const std::string& ticket, told_report what) {
   constexpr std::size_t most_told = 4'096;
-  if (!told_.insert_or_assign(ticket, how).second) return;
+  if (!told_.insert_or_assign(ticket, what).second) return;
   told_order_.push_back(ticket);
   if (told_order_.size() <= most_told) return;
   told_.erase(told_order_.front());

@@ -101,7 +101,7 @@ class worker_session final : public carried_backend {
   enum class report_result { accepted, repeated, not_held };
   struct report_answer {
     report_result result = report_result::not_held;
-    std::string why;  // if it is not held
+    std::string why;  // if it is not held, or another than the one that is repeated
   };
   /// As heartbeats().
   void outcomes(std::vector<report> items, std::function<void(result<std::vector<report_answer>>)> done);
@@ -174,9 +174,19 @@ class worker_session final : public carried_backend {
     std::uint64_t last_beat = 0;
     std::vector<awaited_beat> beats{};
   };
+  struct awaited_report {
+    pending_reports of;
+    std::size_t item = 0;
+    std::size_t outcome = 0;
+  };
   struct reported {
     std::string ticket;
-    std::vector<std::pair<pending_reports, std::size_t>> waiting;
+    std::size_t outcome = 0;  // fingerprint of the first one, as of those that wait
+    std::vector<awaited_report> waiting;
+  };
+  struct told_report {
+    report_result how = report_result::not_held;
+    std::size_t outcome = 0;  // fingerprint; 0 of an attempt that has ended without one
   };
   struct waiting_take {
     std::uint64_t number = 0;
@@ -212,7 +222,7 @@ class worker_session final : public carried_backend {
   void forget(held_attempts::iterator which);
   void answer_beats(held_attempt& one, bool held);
   void end_late_requests();
-  void remember(const std::string& ticket, report_result how);
+  void remember(const std::string& ticket, told_report what);
   std::string ticket_of_step(const std::string& ticket) const;
 
   const definition as_;
@@ -224,7 +234,7 @@ class worker_session final : public carried_backend {
   std::list<attempt_key> queue_;                                         // of those that the next answers carry, in order
   std::unordered_map<attempt_key, reported, attempt_key_hash> reports_;  // outcomes on their way to the shard
   std::unordered_map<std::string, attempt_key> reported_;                // tickets of reports_
-  std::unordered_map<std::string, report_result> told_;                  // tickets of recorded and refused outcomes
+  std::unordered_map<std::string, told_report> told_;                    // tickets of recorded and refused outcomes
   std::deque<std::string> told_order_;                                   // the same, oldest first
   std::unordered_set<std::string> have_;
   std::map<std::uint32_t, side> shards_;
