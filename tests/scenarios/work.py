@@ -406,6 +406,8 @@ def second_process(here):
     later = vouched.register(take_over=True, key="later")["incarnation"]
     began = vouched.session
     expect(vouched.register(take_over=True, key="later")["incarnation"] == later and vouched.session == began, "a copy is the same registration")
+    for more in ({"capacity": 3}, {"calls": ["send", "look"]}, {"take_over": False}):
+        vouched.register(422, "key_reused", key="later", **{"take_over": True, **more})
     expect(later > one.incarnation, f"{later} does not follow {one.incarnation}")
     # What the first process held is another attempt now.
     status, _, said = one.reports_.ask("POST", one.path("outcomes"), {"items": [{"ticket": held["ticket"], "output": "late"}]}, one.headers_)

@@ -9,6 +9,7 @@
 #include "app/api/work/worker_calls.hpp"
 #include "app/json/writer.hpp"
 #include "messages/tickets.hpp"
+#include "store/content_hash.hpp"
 
 namespace fairlead::app::api {
 
@@ -23,6 +24,11 @@ struct registration {
   std::vector<std::string> have;
   bool may_be_copy = false;
 };
+
+/// Of what the body says, however it is written.
+std::string digest_of(const v1::RegisterAgent& as, bool take_over) {
+  return store::content_hash(as.SerializeAsString() + (take_over ? "take_over" : ""));
+}
 
 bool may_pass(v1::ErrorCode code) {
   return code == v1::ERROR_CODE_UNAVAILABLE || code == v1::ERROR_CODE_TIMED_OUT || code == v1::ERROR_CODE_STALE_EPOCH;
@@ -95,6 +101,7 @@ void register_worker(exchange_ptr x) {
   request.set_vouched(asked.take_over && x->by().has(right::vouch));
   request.set_who(x->who());
   request.set_key(key);
+  request.set_digest(digest_of(what.as, asked.take_over));
   // It may be a copy of an earlier one, whose worker holds attempts already.
   what.may_be_copy = !key.empty();
   const auto wait = what.former ? patience_of_moves - answer_limit : duration{};
