@@ -305,6 +305,14 @@ def of_services():
     print("ok  services: one that keeps keys, and one that forgets them", flush=True)
 
 
+def of_sizes():
+    """Examples can be read as a whole: 30 to 60 lines of code."""
+    for name in ("agent.py", "agent.mjs"):
+        lines = [line.strip() for line in (EXAMPLES / name).read_text().splitlines()]
+        code = [line for line in lines if line and not line.startswith(("#", "//"))]
+        expect(30 <= len(code) <= 60, f"{name} has {len(code)} lines of code")
+
+
 def faults_of_this_run():
     """All with --all; else one of each rule: an agent takes half a minute."""
     if "--all" in sys.argv:
@@ -316,6 +324,7 @@ def faults_of_this_run():
 
 
 def run():
+    of_sizes()
     of_services()
     faults = faults_of_this_run()
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
