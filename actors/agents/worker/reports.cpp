@@ -52,6 +52,7 @@ void worker_session::heartbeats(std::vector<beat> items, moment came, std::funct
     auto& item = items[i];
     const auto found = tickets_.find(item.ticket);
     if (found == tickets_.end()) {
+      all->answers[i].never_was_held = !was_held(item.ticket);
       all->answer_one();
       continue;
     }
@@ -151,7 +152,7 @@ void worker_session::outcomes(std::vector<report> items, std::function<void(resu
     else if (known == told_.end() && planted(&core::planted_faults::accept_unheld))
       all->answers[i] = {report_result::accepted, {}};
     else
-      all->answers[i] = {report_result::not_held, known == told_.end() ? never_held : ended_before};
+      all->answers[i] = {report_result::not_held, known == told_.end() ? never_held : ended_before, !was_held(ticket)};
     all->answer_one();
   }
   if (all->open > 1) waiting_reports_.push_back(all);

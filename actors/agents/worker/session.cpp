@@ -369,6 +369,11 @@ bool worker_session::may_be_on_its_way(const std::string& ticket) const {
   return named && !settled(named->shard);
 }
 
+/// What has ended since. A worker that comes back after a restart of its node may not know yet.
+bool worker_session::was_held(const std::string& ticket) const {
+  return told_.count(ticket) != 0 || reported_.count(ticket) != 0 || have_.count(ticket) != 0;
+}
+
 /// A planted fault: of whichever attempt of the step is held.
 std::string worker_session::ticket_of_step(const std::string& ticket) const {
   const auto named = read_ticket(ticket);

@@ -89,7 +89,8 @@ class worker_session final : public carried_backend {
   };
   struct beat_answer {
     bool held = false;
-    std::int64_t lease_ms = 0;  // from when the request had come
+    std::int64_t lease_ms = 0;    // from when the request had come
+    bool never_was_held = false;  // here or, by what the worker named as it registered, at another node
   };
   /// Answers in the order of the items. `unavailable`: a shard has not answered in time; the request may be sent again.
   void heartbeats(std::vector<beat> items, moment came, std::function<void(result<std::vector<beat_answer>>)> done);
@@ -101,7 +102,8 @@ class worker_session final : public carried_backend {
   enum class report_result { accepted, repeated, not_held };
   struct report_answer {
     report_result result = report_result::not_held;
-    std::string why;  // if it is not held, or another than the one that is repeated
+    std::string why;              // if it is not held, or another than the one that is repeated
+    bool never_was_held = false;  // as of heartbeats
   };
   /// As heartbeats().
   void outcomes(std::vector<report> items, std::function<void(result<std::vector<report_answer>>)> done);
@@ -208,6 +210,7 @@ class worker_session final : public carried_backend {
   void heard() { last_request_ = now(); }
   bool settled(std::uint32_t shard) const;
   bool may_be_on_its_way(const std::string& ticket) const;
+  bool was_held(const std::string& ticket) const;
   std::size_t carried() const;
   void set_known(held_attempt& one);
 

@@ -69,9 +69,29 @@ TEST_F(worker_reports_test, takes_no_ticket_that_it_does_not_hold) {
   forged.back() = forged.back() == 'A' ? 'B' : 'A';
   const auto said = report({{forged, agents::completed("1")}, {"nonsense", agents::completed("1")}, {ticket(2), agents::completed("1")}});
   ASSERT_TRUE(said->has_value());
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(how(said, i), session::report_result::not_held);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(how(said, i), session::report_result::not_held);
+    EXPECT_TRUE((**said)->at(i).never_was_held);
+  }
+  EXPECT_TRUE((**beat({{forged, 1, {}}}))->at(0).never_was_held);
   EXPECT_TRUE(sent.empty());
   EXPECT_EQ(worker->held(), 1u);
+}
+
+TEST_F(worker_reports_test, knows_a_ticket_that_it_holds_no_more) {
+  begin(true, {ticket(1)});
+  welcome(0);
+  pass(2'000);
+  hand_over({attempt(2, 1'000)});
+  take(0);
+  pass(1'000);
+  const auto said = report({{ticket(1), agents::completed("1")}, {ticket(2), agents::completed("1")}});
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(how(said, i), session::report_result::not_held);
+    EXPECT_FALSE((**said)->at(i).never_was_held) << i;
+  }
+  const auto beats_said = beat({{ticket(1), 1, {}}, {ticket(2), 1, {}}});
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_FALSE((**beats_said)->at(i).never_was_held) << i;
 }
 
 TEST_F(worker_reports_test, wants_a_verdict_of_a_lookup_and_of_nothing_else) {
