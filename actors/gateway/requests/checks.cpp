@@ -12,6 +12,7 @@
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "messages/ids.hpp"
+#include "store/content_hash.hpp"
 
 namespace fairlead {
 
@@ -253,6 +254,8 @@ std::optional<error> check_request(const v1::WorkerSessionRequest& what) {
   if (what.session().size() > max_session_bytes)
     return invalid("The session has more than 1 KiB.", "Give the session as the registration returned it.");
   if (what.key().size() > max_action_key_bytes) return invalid("The key of the registration is too long.", "Use a shorter one.");
+  if (what.digest().size() > store::content_hash_bytes)
+    return invalid("The digest of the registration has more than 16 bytes.", "Send it over the API, which makes it.");
   if (what.who().empty()) return invalid("The request does not say who asks.", "Send it over the API, which knows who asks.");
   return check_operator(what.who(), {});
 }

@@ -182,6 +182,7 @@ TEST(check_of_a_request, to_begin_a_session_needs_names_that_a_shard_can_keep) {
   EXPECT_EQ(with([](auto& what) { what.set_instance("a b"); }), "The name of the worker instance is not valid.");
   EXPECT_EQ(with([](auto& what) { what.set_session(std::string(1'025, 'a')); }), "The session has more than 1 KiB.");
   EXPECT_EQ(with([](auto& what) { what.clear_who(); }), "The request does not say who asks.");
+  EXPECT_EQ(with([](auto& what) { what.set_digest(std::string(17, 'a')); }), "The digest of the registration has more than 16 bytes.");
 }
 
 /// Whether a gateway passes it on, and whether a shard answers it.
