@@ -19,6 +19,8 @@ v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, st
 
 void task_machine::start_perform(std::uint32_t index) {
   if (at(index).kind() != v1::STEP_KIND_CALL) return start_own(index);
+  if (waits_itself(at(index))) return;
+  if (at(index).until_open()) return ask_until(index);
   if (!is_wanted(index)) return;
   const auto instance = claim_with_input(index, v1::DIRECTION_PERFORM);
   if (!instance || !key_holds(index, v1::DIRECTION_PERFORM) || !settled_since_backup(index) || !input_fits(index)) return;
@@ -212,8 +214,9 @@ bool task_machine::awaits(std::uint32_t index, v1::ExpressionPart part) const {
   if (index >= steps()) return false;
   const auto& step = record_.steps(static_cast<int>(index));
   if (undo) return undo_wanted(step);
+  if (step.state() != v1::STEP_STATE_PENDING || step.until_open() != (part == v1::EXPRESSION_PART_UNTIL)) return false;
   const auto undecided = awaits_condition(ctx_.definition->compiled(step.definition()), step);
-  return step.state() == v1::STEP_STATE_PENDING && !step.has_input() && undecided == (part == v1::EXPRESSION_PART_WHEN);
+  return step.until_open() || (!step.has_input() && undecided == (part == v1::EXPRESSION_PART_WHEN));
 }
 
 void task_machine::on(const expressions_evaluated& e) {
@@ -226,6 +229,8 @@ void task_machine::on(const expressions_evaluated& e) {
     cannot_render(e.step, e.part, e.failure->sentence);
   else if (e.part == v1::EXPRESSION_PART_WHEN)
     take_condition(e.step, e.results);
+  else if (e.part == v1::EXPRESSION_PART_UNTIL)
+    decide_round(e.step, render(e.step, e.part, e.results));
   else if (auto rendered = render(e.step, e.part, e.results))
     e.part == v1::EXPRESSION_PART_OUTPUT ? void(keep_output(std::move(*rendered))) : take_input(e.step, e.part, std::move(*rendered));
   advance();
@@ -311,14 +316,34 @@ void task_machine::cannot_read(const error& why) {
 
 // ---- ends ----
 
+/// The work of the step is done: a step that is repeated may go on.
 void task_machine::complete(std::uint32_t index, const std::string& output) {
+  definition_of(at(index)).has_repeat() ? end_round(index, output) : finish(index, output);
+}
+
+void task_machine::finish(std::uint32_t index, const std::string& output) {
   auto& step = at(index);
   const auto own = step.kind() != v1::STEP_KIND_CALL;
   const auto performed = step.state() == v1::STEP_STATE_RUNNING || (own && step.state() == v1::STEP_STATE_PENDING);
   move_step(record_, index, performed ? step_moves::complete : step_moves::settle, ctx_.now, out_);
+  keep_result(index, output);
+  // An input from plain paths can be rendered again byte for byte; an input from the worker or an operator cannot. What the Scheduler does
+  // itself has no input that anybody asks for.
+  if (own || (usable() && template_of(step, v1::DIRECTION_PERFORM).plain() && !step.input_edited())) {
+    drop_payload(step.input(), out_);
+    step.clear_input();
+  }
+  note(v1::EVENT_KIND_STEP_COMPLETED, index);
+}
+
+/// The step waits for nothing any more, and nothing about it is in doubt.
+void task_machine::keep_result(std::uint32_t index, const std::string& output) {
+  auto& step = at(index);
   step.set_direction(v1::DIRECTION_PERFORM);
   const auto mixed_up = planted(&planted_faults::store_other_output) && step.has_input() && step.input().slot() == 0;
-  set_payload(record_, *step.mutable_output(), mixed_up ? step.input().json() : output.empty() ? "null" : output, out_);
+  auto json = mixed_up ? step.input().json() : output.empty() ? "null" : output;
+  if (step.has_output()) drop_payload(step.output(), out_);
+  set_payload(record_, *step.mutable_output(), std::move(json), out_);
   step.set_ended_at_unix_ms(now_ms());
   end_lease(step);
   forget_progress(step, out_);
@@ -328,13 +353,7 @@ void task_machine::complete(std::uint32_t index, const std::string& output) {
   step.clear_failing_since_unix_ms();
   step.clear_next_key_in_doubt();
   step.clear_passed_over();
-  // An input from plain paths can be rendered again byte for byte; an input from the worker or an operator cannot. What the Scheduler does
-  // itself has no input that anybody asks for.
-  if (own || (usable() && template_of(step, v1::DIRECTION_PERFORM).plain() && !step.input_edited())) {
-    drop_payload(step.input(), out_);
-    step.clear_input();
-  }
-  note(v1::EVENT_KIND_STEP_COMPLETED, index);
+  step.clear_until_open();
 }
 
 /// The attempt in progress has ended badly: another one follows after a wait, or the workflow's answer if none is left.

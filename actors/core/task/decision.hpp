@@ -232,9 +232,9 @@ inline bool awaits_condition(const workflow::step& compiled, const v1::StepRecor
   return compiled.when && !compiled.when->plain() && !step.wanted() && !step.has_input();
 }
 
-/// The Scheduler carries the step out itself, and waits for a moment or a signal.
+/// The step waits for a moment, a signal, or its next round; nothing has failed.
 inline bool waits_itself(const v1::StepRecord& step) {
-  return step.kind() != v1::STEP_KIND_CALL && step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0;
+  return step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0;
 }
 
 // ---- the result ----

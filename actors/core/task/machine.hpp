@@ -91,6 +91,8 @@ class task_machine {
   std::optional<std::string_view> text_of(const v1::Payload& payload);
   void cannot_read(const error& why);
   void complete(std::uint32_t index, const std::string& output);
+  void finish(std::uint32_t index, const std::string& output);
+  void keep_result(std::uint32_t index, const std::string& output);
   void keep_log(v1::StepRecord& step, const attempt_ended& e);
   void end_badly(std::uint32_t index, const v1::Fault& fault, v1::EventKind kind, bool at_once = false);
   void looked_up(std::uint32_t index, v1::LookupVerdict verdict, const std::string& output);
@@ -118,6 +120,11 @@ class task_machine {
   bool take_signal(std::uint32_t index);
   void miss_signal(std::uint32_t index);
   void operator_signal(const v1::OperatorAction& action);
+
+  // ---- steps with `repeat` (steps/repeat.cpp) ----
+  void end_round(std::uint32_t index, const std::string& output);
+  void ask_until(std::uint32_t index);
+  void decide_round(std::uint32_t index, const std::optional<std::string>& answer);
 
   // ---- the output of the task (steps/output.cpp) ----
   bool has_given_output();

@@ -148,7 +148,7 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
     refuse("the task has gone on without step " + step.path() + ", so it is not performed any more", look_at_it());
     return false;
   }
-  if (waits_itself(step)) return wait_anew(index, action);
+  if (waits_itself(step) || (step.until_open() && action.has_json())) return wait_anew(index, action);
   const auto waits = step.given_up() || step.not_before_unix_ms() != 0;
   if (!waits &&
       !(step.state() == v1::STEP_STATE_PENDING && (record_.parked() || record_.undo_held() || record_.failing() || action.has_json()))) {
@@ -178,17 +178,18 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
   return true;
 }
 
-/// A step that waits takes another wait, and nothing else helps it.
+/// A step that waits takes another wait. One that is repeated begins its next round, with another input if that is given.
 bool task_machine::wait_anew(std::uint32_t index, const v1::OperatorAction& action) {
   auto& step = at(index);
-  if (!action.has_json()) {
+  if (!action.has_json() && step.kind() != v1::STEP_KIND_CALL) {
     refuse("step " + step.path() + " waits until " + format_utc(step.not_before_unix_ms()),
            "fairlead task skip " + record_.id() + " " + step.path() + " ends the wait");
     return false;
   }
   note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, index + 1);
   step.clear_not_before_unix_ms();
-  step.clear_started_at_unix_ms();
+  step.clear_until_open();
+  if (step.kind() != v1::STEP_KIND_CALL) step.clear_started_at_unix_ms();
   return true;
 }
 
@@ -279,7 +280,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   const auto completed = action.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED;
   if (refuse_in_progress(*step)) return;
   const auto open = step->state() == v1::STEP_STATE_IN_DOUBT || step->state() == v1::STEP_STATE_FAILED ||
-                    (step->state() == v1::STEP_STATE_PENDING && step->doubtful());
+                    (step->state() == v1::STEP_STATE_PENDING && (step->doubtful() || step->until_open()));
   if (completed ? !open : !step->doubtful())
     return refuse(
         "step " + step->path() + " is " + state_word(step->state()) + (completed ? " and cannot be settled" : " and not in doubt"),
@@ -300,7 +301,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
     step->clear_doubtful();
     note(v1::EVENT_KIND_STEP_SETTLED, index, "an operator says that it never happened");
   } else if (completed) {
-    complete(index, planted(&planted_faults::forget_settled_output) ? std::string{} : minify_json(action.json()));
+    finish(index, planted(&planted_faults::forget_settled_output) ? std::string{} : minify_json(action.json()));
   } else if (step->state() == v1::STEP_STATE_UNDOING) {
     undo_done(index, "an operator says that it never happened");
   } else {
@@ -327,7 +328,7 @@ std::optional<error> task_machine::cannot_undo() const {
                            : "fairlead task show " + record_.id() + " shows what it waits for; fairlead task terminate " + record_.id() +
                                  " ends it and leaves what was done"};
   for (const auto& step : record_.steps()) {
-    const auto happened = step.doubtful() || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
+    const auto happened = step.doubtful() || step.rounds() > 0 || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
     if (happened && !definition_of(step).has_undo())
       return error{
           v1::ERROR_CODE_WRONG_STATE, "workflow " + record_.workflow() + " does not say how to undo step " + step.path(),

@@ -37,6 +37,7 @@ class workflow {
     std::vector<std::uint32_t> needs;
     std::vector<std::uint32_t> needed_by;                      // the same edges, reversed
     std::optional<input_template> when;                        // set if the step may be skipped
+    std::optional<input_template> until;                       // set if the step is repeated
     std::optional<input_template> undo_with;                   // set if the step can be undone by a call
     bool undo_reads_output = false;                            // the undo's input reads the step's own output
     const google::protobuf::Descriptor* input_type = nullptr;  // null: any JSON

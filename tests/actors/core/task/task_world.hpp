@@ -95,6 +95,7 @@ inline std::string text_of(const v1::StepRecord& step) {
   if (step.given_up()) out += " GIVEN UP";
   if (step.passed_over()) out += " PASSED OVER";
   if (step.timed_out()) out += " TIMED OUT";
+  if (step.rounds() > 0) out += " rounds=" + std::to_string(step.rounds()) + (step.until_open() ? " UNTIL?" : "");
   if (step.wanted()) out += " WANTED";
   if (step.complete_by_unix_ms() != 0) out += " complete_by=" + time_text(step.complete_by_unix_ms());
   if (step.not_before_unix_ms() != 0) out += " not_before=" + time_text(step.not_before_unix_ms());
