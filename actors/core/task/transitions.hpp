@@ -31,7 +31,7 @@ inline constexpr step_transition fail{"fail", any_of(at::running, at::pending), 
 inline constexpr step_transition doubt{"doubt", any_of(at::running, at::pending, at::failed), at::in_doubt};
 inline constexpr step_transition hand_back{"hand_back", any_of(at::running), at::pending};
 inline constexpr step_transition retry{"retry", any_of(at::failed, at::in_doubt), at::pending};
-inline constexpr step_transition repeat{"repeat", any_of(at::running, at::in_doubt, at::failed, at::pending), at::pending};
+inline constexpr step_transition repeat{"repeat", any_of(at::running, at::in_doubt), at::pending};
 inline constexpr step_transition settle{"settle", any_of(at::in_doubt, at::failed, at::pending), at::completed};
 inline constexpr step_transition disprove{"disprove", any_of(at::in_doubt, at::failed), at::pending};
 inline constexpr step_transition exhaust{"exhaust", any_of(at::in_doubt), at::failed};
