@@ -48,6 +48,7 @@ constexpr command_examples all[] = {
     {"task delete", "order-17 --yes --reason 'the customer asked for it'\n--label customer=4711 --yes"},
     {"task pause", "order-17"},
     {"task resume", "order-17"},
+    {"task signal", "order-17 approved --data '{\"by\": \"ben\"}'\norder-17 approved --key mail-4711"},
     {"operation list", "\n--limit 100"},
     {"operation show", "8f2c04d1a7b35e9612c0ffee"},
     {"operation stop", "8f2c04d1a7b35e9612c0ffee --reason 'the wrong tasks'"},
