@@ -19,12 +19,24 @@ std::string joined(const google::protobuf::RepeatedPtrField<std::string>& words)
 }
 
 std::string undo_text(const v1::StepDefinition& step) {
-  if (!step.has_undo()) return "";
+  if (!step.has_undo() || step.kind() != v1::STEP_KIND_CALL) return "";
   return step.undo().none() ? "none" : step.undo().call();
 }
 
-/// `200ms x2 to 10s`.
-std::string backoff_text(const v1::Backoff& backoff) {
+/// What a step without an agent does, in the place of a call: `value`, `wait 10m`, `signal approve`.
+std::string call_text(const v1::StepDefinition& step) {
+  switch (step.kind()) {
+    case v1::STEP_KIND_VALUE: return "value";
+    case v1::STEP_KIND_WAIT: return "wait " + core::decode_json_string(step.with_json());
+    case v1::STEP_KIND_SIGNAL: return "signal " + step.signal();
+    default: return step.call();
+  }
+}
+
+/// `200ms x2 to 10s`; empty for a step that is never retried.
+std::string backoff_text(const v1::StepDefinition& step) {
+  if (!step.has_backoff()) return "";
+  const auto& backoff = step.backoff();
   return format_duration(backoff.first_ms()) + " x" + factor_text(backoff.factor()) + " to " + format_duration(backoff.max_ms());
 }
 
@@ -37,6 +49,7 @@ std::string on_failure_text(v1::OnFailure what, std::int64_t cool_off_ms) {
 }
 
 std::string on_failure_text(const v1::StepDefinition& step, const v1::WorkflowDefinition& workflow) {
+  if (step.goes_on_untimely()) return "on_timeout continue";
   if (step.on_failure() == v1::ON_FAILURE_UNSPECIFIED) return "";
   return on_failure_text(step.on_failure(), step.cool_off_ms() != 0 ? step.cool_off_ms() : workflow.cool_off_ms());
 }
@@ -47,19 +60,6 @@ std::string patience_text(const Definition& of) {
   auto attempts = of.attempts() == 0 ? std::string{} : std::to_string(of.attempts());
   if (of.retry_for_ms() == 0) return attempts;
   return (attempts.empty() ? "" : attempts + " in ") + format_duration(of.retry_for_ms());
-}
-
-/// A line for each step that waits for a moment or a signal.
-std::string waits_text(const v1::WorkflowDefinition& definition) {
-  std::string out;
-  for (const auto& step : definition.steps()) {
-    if (step.kind() == v1::STEP_KIND_WAIT)
-      out += "wait      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.with_json())) + "\n";
-    if (step.kind() == v1::STEP_KIND_SIGNAL)
-      out += "signal    " + printable(step.name()) + ": " + printable(step.signal()) + ", at most " + format_duration(step.timeout_ms()) +
-             (step.goes_on_untimely() ? ", then it is left out\n" : ", then it fails\n");
-  }
-  return out;
 }
 
 }  // namespace
@@ -99,7 +99,6 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
   for (const auto& step : definition.steps())
     if (!step.when_json().empty())
       out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";
-  out += waits_text(definition);
   text_table table{{{"STEP"},
                     {"NEEDS"},
                     {"AGENT"},
@@ -116,11 +115,10 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
                     {"PIVOT"}}};
   for (const auto& step : definition.steps()) {
     const bool undoes = step.has_undo() && !step.undo().none();
-    const bool calls = step.kind() == v1::STEP_KIND_CALL;
-    table.add({step.name(), joined(step.needs()), calls ? step.agent() : "-", calls ? step.call() : step_kind_word(step.kind()),
+    table.add({step.name(), joined(step.needs()), step.agent(), call_text(step),
                step.timeout_ms() == 0 ? "" : format_duration(step.timeout_ms()),
                step.heartbeat_ms() == 0 ? "" : format_duration(step.heartbeat_ms()), labels_text(step.labels()), patience_text(step),
-               calls ? backoff_text(step.backoff()) : "", on_failure_text(step, definition),
+               backoff_text(step), on_failure_text(step, definition),
                core::may_be_repeated(step.in_doubt()) ? "" : in_doubt_word(step.in_doubt()), undo_text(step),
                undoes ? patience_text(step.undo()) : "", step.pivot() ? "yes" : ""});
   }

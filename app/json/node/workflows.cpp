@@ -10,7 +10,7 @@ namespace fairlead::app {
 namespace {
 
 void write_backoff(json_writer& out, const v1::Backoff& backoff) {
-  out.key("backoff").begin_object().key("first_ms").number(std::int64_t{backoff.first_ms()});
+  out.begin_object().key("first_ms").number(std::int64_t{backoff.first_ms()});
   out.key("factor").raw(factor_text(backoff.factor())).key("max_ms").number(std::int64_t{backoff.max_ms()}).end_object();
 }
 
@@ -34,7 +34,7 @@ void write_undo(json_writer& out, const v1::StepDefinition& step) {
     out.key("call").string(undo.call()).key("with").raw(undo.with_json());
     out.key("timeout_ms").number(std::int64_t{undo.timeout_ms()});
     write_patience(out, undo);
-    write_backoff(out, undo.backoff());
+    write_backoff(out.key("backoff"), undo.backoff());
   }
   out.end_object();
 }
@@ -42,25 +42,31 @@ void write_undo(json_writer& out, const v1::StepDefinition& step) {
 void write_step(json_writer& out, const v1::StepDefinition& step) {
   out.begin_object().key("name").string(step.name()).key("needs").begin_array();
   for (const auto& need : step.needs()) out.string(need);
-  const auto calls = step.kind() == v1::STEP_KIND_CALL;
-  const auto waits = step.kind() == v1::STEP_KIND_WAIT;
-  const auto signaled = step.kind() == v1::STEP_KIND_SIGNAL;
+  const bool calls = step.kind() == v1::STEP_KIND_CALL;
+  const bool awaits_signal = step.kind() == v1::STEP_KIND_SIGNAL;
   out.end_array().key("kind").string(step_kind_word(step.kind()));
   out.key("agent").text_or_null(step.agent()).key("call").text_or_null(step.call()).key("when");
   step.when_json().empty() ? out.null() : out.raw(step.when_json());
-  out.key("with").raw(waits ? "null" : step.with_json()).key("wait").raw(waits ? step.with_json() : "null");
-  out.key("signal").text_or_null(step.signal());
-  out.key("on_timeout").text_or_null(signaled ? step.goes_on_untimely() ? "continue" : "fail" : "");
+  // The same field of the definition holds the text of a wait.
+  const bool waits = step.kind() == v1::STEP_KIND_WAIT;
+  out.key("with");
+  waits ? out.null() : out.raw(step.with_json());
+  out.key("wait");
+  waits ? out.raw(step.with_json()) : out.null();
+  out.key("signal").text_or_null(step.signal()).key("on_timeout");
+  awaits_signal ? out.string(step.goes_on_untimely() ? "continue" : "fail") : out.null();
   out.key("timeout_ms").number(std::int64_t{step.timeout_ms()});
   write_patience(out, step);
+  out.key("backoff");
   if (calls)
     write_backoff(out, step.backoff());
   else
-    out.key("backoff").null();
+    out.null();
   out.key("on_failure");
   step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? out.null() : out.string(on_failure_word(step.on_failure()));
   out.key("cool_off_ms").number(std::int64_t{step.cool_off_ms()});
-  out.key("in_doubt").text_or_null(calls ? in_doubt_word(step.in_doubt()) : "");
+  out.key("in_doubt");
+  calls ? out.string(in_doubt_word(step.in_doubt())) : out.null();
   out.key("heartbeat_ms").number(std::int64_t{step.heartbeat_ms()});
   write_labels(out, step.labels());
   out.key("input_type").text_or_null(step.input_type());

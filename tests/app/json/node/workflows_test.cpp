@@ -4,58 +4,50 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/files/workflow_file.hpp"
+
 namespace fairlead::app {
 namespace {
 
-/// A call, a value, a wait and a signal.
-v1::WorkflowShowReply one_of_each() {
-  v1::WorkflowShowReply out;
-  auto& definition = *out.mutable_workflow()->mutable_definition();
-  definition.set_name("order");
-  const auto add = [&](const char* name, v1::StepKind kind, const char* with) {
-    auto& step = *definition.add_steps();
-    step.set_name(name);
-    step.set_kind(kind);
-    step.set_with_json(with);
-    step.mutable_undo()->set_none(true);
-    return &step;
-  };
-  auto* call = add("charge", v1::STEP_KIND_CALL, R"({"n":1})");
-  call->set_agent("payment");
-  call->set_call("charge");
-  call->set_timeout_ms(5'000);
-  call->mutable_backoff()->set_first_ms(200);
-  call->mutable_backoff()->set_factor(2);
-  call->mutable_backoff()->set_max_ms(10'000);
-  add("sum", v1::STEP_KIND_VALUE, "7");
-  add("rest", v1::STEP_KIND_WAIT, R"("10m")");
-  auto* approval = add("approval", v1::STEP_KIND_SIGNAL, "null");
-  approval->set_signal("approved");
-  approval->set_timeout_ms(172'800'000);
-  return out;
+nlohmann::json steps_shown(const std::string& steps) {
+  const auto file = parse_workflow("w.yaml", "workflow: w\nsteps:\n" + steps, nullptr);
+  for (const auto& one : file.problems) ADD_FAILURE() << to_text(one);
+  v1::WorkflowShowReply reply;
+  *reply.mutable_workflow()->mutable_definition() = file.definition;
+  return nlohmann::json::parse(workflow_show_json(reply))["steps"];
 }
 
-TEST(workflow_json, has_null_for_what_a_step_without_an_agent_has_not) {
-  auto reply = one_of_each();
-  const auto steps = nlohmann::json::parse(workflow_show_json(reply)).at("steps");
-  EXPECT_EQ(steps[0].at("kind"), "call");
-  EXPECT_EQ(steps[0].at("agent"), "payment");
-  EXPECT_EQ(steps[0].at("in_doubt"), "retry");
-  EXPECT_EQ(steps[0].at("backoff").at("first_ms"), 200);
-  for (const auto* field : {"wait", "signal", "on_timeout"}) EXPECT_TRUE(steps[0].at(field).is_null()) << field;
-  const char* kinds[] = {"call", "value", "wait", "signal"};
-  for (std::size_t i = 1; i < 4; ++i) {
-    EXPECT_EQ(steps[i].at("kind"), kinds[i]);
-    for (const auto* field : {"agent", "call", "backoff", "in_doubt"})
-      EXPECT_TRUE(steps[i].at(field).is_null()) << kinds[i] << " " << field;
+TEST(workflow_json, shows_the_kind_of_each_step_and_only_what_it_has) {
+  const auto steps = steps_shown(R"(  charge: { agent: payment, call: charge, with: { a: 1 } }
+  sum: { needs: charge, with: "${ .steps.charge.a + 1 }" }
+  soon: { wait: 90s }
+  later: { needs: charge, wait: "${ .steps.charge.at }" }
+  approval: { signal: approve, timeout: 1h, on_failure: fail }
+  cancelled: { signal: cancel, timeout: 1d, on_timeout: continue }
+)");
+  ASSERT_EQ(steps.size(), 6U);
+  const auto all = [&](const char* key) {
+    auto out = nlohmann::json::array();
+    for (const auto& step : steps) out.push_back(step.at(key));
+    return out;
+  };
+  const auto null = nlohmann::json{};
+  EXPECT_EQ(all("kind"), nlohmann::json({"call", "value", "wait", "wait", "signal", "signal"}));
+  EXPECT_EQ(all("agent"), nlohmann::json({"payment", null, null, null, null, null}));
+  EXPECT_EQ(all("call"), nlohmann::json({"charge", null, null, null, null, null}));
+  EXPECT_EQ(all("with"), nlohmann::json({{{"a", 1}}, "${ .steps.charge.a + 1 }", null, null, null, null}));
+  EXPECT_EQ(all("wait"), nlohmann::json({null, null, "1m30s", "${ .steps.charge.at }", null, null}));
+  EXPECT_EQ(all("signal"), nlohmann::json({null, null, null, null, "approve", "cancel"}));
+  EXPECT_EQ(all("on_timeout"), nlohmann::json({null, null, null, null, "fail", "continue"}));
+  EXPECT_EQ(all("timeout_ms"), nlohmann::json({30'000, 0, 0, 0, 3'600'000, 86'400'000}));
+  EXPECT_EQ(all("on_failure"), nlohmann::json({null, null, null, null, "fail", null}));
+  EXPECT_EQ(all("in_doubt"), nlohmann::json({"retry", null, null, null, null, null}));
+  EXPECT_EQ(all("retry_for_ms"), nlohmann::json({3'600'000, null, null, null, null, null}));
+  EXPECT_TRUE(steps[0]["backoff"].is_object());
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    EXPECT_TRUE(steps[i]["backoff"].is_null()) << i;
+    EXPECT_EQ(steps[i]["undo"], nlohmann::json({{"none", true}})) << i;
   }
-  EXPECT_EQ(steps[1].at("with"), 7);
-  EXPECT_EQ(steps[2].at("wait"), "10m");
-  EXPECT_TRUE(steps[2].at("with").is_null());
-  EXPECT_EQ(steps[3].at("signal"), "approved");
-  EXPECT_EQ(steps[3].at("on_timeout"), "fail");
-  reply.mutable_workflow()->mutable_definition()->mutable_steps(3)->set_goes_on_untimely(true);
-  EXPECT_EQ(nlohmann::json::parse(workflow_show_json(reply)).at("steps")[3].at("on_timeout"), "continue");
 }
 
 }  // namespace
