@@ -66,6 +66,9 @@ class workflow_reader {
       bool failed = false;
       if (section.word("end", failed, end_words)) definition.set_ends_failed(failed);
     }
+    if (const auto output = found(section, "output", "")) {
+      if (const auto json = output->json()) definition.set_output_json(*json);
+    }
     const auto steps = section.require("steps", "a map of steps by name");
     section.not_yet(later_in_workflow);
     section.finish();

@@ -96,6 +96,9 @@ std::vector<int> steps_with_signals(const v1::TaskRecord& task, const v1::Workfl
 /// only a retry.
 bool unusable_version(const v1::TaskRecord& task) { return task.parked_reason().rfind(core::unusable_version_words, 0) == 0; }
 
+/// Everything is done but the output, which could not be computed or is too large.
+bool lacks_output(const v1::TaskRecord& task) { return task.parked_reason().starts_with("the output of the task: "); }
+
 class remedy_list {
  public:
   explicit remedy_list(const v1::TaskRecord& task) : id_(shell_word(task.id())) {}
@@ -114,6 +117,11 @@ class remedy_list {
 
   void signal(const v1::StepRecord& step, const std::string& signal) {
     add("signal", signal + " --data JSON", "gives step " + step.path() + " what it waits for");
+  }
+
+  void output() {
+    add("retry", "", "computes the output of the task again");
+    add("settle", "--output JSON --reason TEXT", "completes the task with this output");
   }
 
   void terminate() { add("terminate", "--reason TEXT", "ends the task as failed: what it has done stays"); }
@@ -213,8 +221,10 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
   const bool undoing = task.state() == v1::TASK_STATE_UNDOING;
   const auto stuck = stuck_steps(task);
   for (const auto i : stuck) undoing ? out.backward(task.steps(i)) : out.forward(task.steps(i), kind_of(task.steps(i), definition));
+  const bool at_output = stuck.empty() && lacks_output(task);
+  if (at_output) out.output();
   if (stuck.size() > 1) out.add("retry", "", "gives all of these steps a new round of attempts");
-  if (stuck.empty())
+  if (stuck.empty() && !at_output)
     out.add("retry", "", task.timed_out() ? "lets the task go on, beyond its timeout" : "lets the task go on from its current state");
   if (can_be_undone(task, definition)) out.add("undo", "", "undoes what the task has done");
   out.terminate();

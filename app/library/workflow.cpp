@@ -311,6 +311,13 @@ workflow& workflow::end_failed() {
   return *this;
 }
 
+workflow& workflow::output(std::string json_template) {
+  std::string problem;
+  state_->definition.set_output_json(as_template(json_template, problem));
+  if (!problem.empty()) state_->problems.push_back({"", "output", problem, ""});
+  return *this;
+}
+
 workflow& workflow::keep_days(std::uint32_t days) {
   state_->definition.set_keep_days(days);
   return *this;

@@ -164,6 +164,7 @@ std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& a
   if (task.start_at_unix_ms() != 0) out += (task.scheduled() ? "starts    " : "start     ") + time_text(task.start_at_unix_ms()) + "\n";
   if (task.finished_at_unix_ms() != 0) out += "finished  " + time_text(task.finished_at_unix_ms()) + "\n";
   out += "input     " + (task.input().json().empty() ? "null" : printable(shortened(task.input().json(), payload_width))) + "\n";
+  if (!task.output().json().empty()) out += "output    " + printable(shortened(task.output().json(), payload_width)) + "\n";
   if (!task.signals().empty()) out += "signals   " + signals_text(task) + "\n";
   return out + remedies_text(reply) + "\nSteps\n" + steps_text(reply, agents) + attempts_table(task) + heard_text(task) +
          payloads_text(task) + history_text(task);

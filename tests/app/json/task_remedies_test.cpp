@@ -92,6 +92,14 @@ TEST(task_remedies, the_input_of_a_step_without_an_agent_is_its_output_or_its_wa
   EXPECT_EQ(effect(v1::STEP_KIND_WAIT), "waits for this duration or until this time, such as '\"10m\"'");
 }
 
+TEST(task_remedies, an_output_that_cannot_be_had_is_computed_again_or_given) {
+  auto reply = order_task();
+  for (int i = 0; i < 3; ++i) step_of(reply, i).set_state(v1::STEP_STATE_COMPLETED);
+  reply.mutable_task()->set_parked(true);
+  reply.mutable_task()->set_parked_reason("the output of the task: null (null) has no field \"step charge\"");
+  EXPECT_EQ(commands_for(reply), and_terminate({"fairlead task retry o-1", "fairlead task settle o-1 --output JSON --reason TEXT"}));
+}
+
 TEST(task_remedies, a_step_in_doubt_is_settled_and_never_skipped_or_edited) {
   auto reply = parked_order();
   step_of(reply, 1).set_state(v1::STEP_STATE_IN_DOUBT);

@@ -92,7 +92,10 @@ workflow replacement() {
 
 workflow travel() {
   workflow out{"travel"};
-  out.timeout(2h).on_failure(on_failure::undo);
+  out.timeout(2h)
+      .on_failure(on_failure::undo)
+      .output(
+          R"({"flight": "${ .steps.flight }", "hotel": "${ .steps.hotel }", "car": "${ .steps.car }", "voucher": "${ .steps.voucher }"})");
   const auto cancel = undo_call{"cancel"}.with(R"({"booking": "${ .task.id }"})");
   out.step("flight").agent("flights").call("book").undo(cancel).with(
       R"({"booking": "${ .task.id }", "traveller": "${ .input.traveller }", "flight": "${ .input.flight }"})");
@@ -299,11 +302,11 @@ TEST(library_workflow, what_has_no_effect_in_a_step_without_an_agent_is_named_wh
 
 TEST(library_workflow, its_problems_name_step_and_field) {
   workflow bad{"Bad"};
-  bad.on_failure(on_failure::undo);
+  bad.on_failure(on_failure::undo).output("[1,");
   bad.step("a").agent("x").call("y").needs("b").with("{").timeout(-1s);
   std::vector<std::string> found;
   for (const auto& one : bad.problems()) found.push_back(one.step + "/" + one.field);
-  EXPECT_EQ(found, (std::vector<std::string>{"a/with", "/workflow", "a/needs", "a/timeout", "a/undo"}));
+  EXPECT_EQ(found, (std::vector<std::string>{"/output", "a/with", "/workflow", "a/needs", "a/timeout", "a/undo"}));
   const auto refused = bad.definition();
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_INVALID_ARGUMENT);

@@ -149,6 +149,8 @@ class workflow {
   workflow& cool_off(duration how_long);
   /// Where a step was passed over (`on_failure::go_on`), the task ends as failed and not as completed.
   workflow& end_failed();
+  /// JSON template of the task's output, evaluated when everything is done. It may read every step. Default: tasks have no output.
+  workflow& output(std::string json_template);
   /// How many days finished tasks are kept; default: as the node says.
   workflow& keep_days(std::uint32_t days);
 

@@ -300,6 +300,21 @@ TEST(workflow_kinds, the_text_of_a_wait_is_shown_at_its_key) {
   EXPECT_EQ(keys(v1::STEP_KIND_VALUE).front(), "with");
 }
 
+TEST(workflow_kinds, the_texts_of_a_workflow_are_those_of_its_steps_and_its_output) {
+  auto definition = one_of_kind(v1::STEP_KIND_WAIT);
+  const auto places = [&] {
+    lines out;
+    for (const auto& [where, text] : templates_of(definition)) out.push_back(where);
+    return out;
+  };
+  const auto without = places();
+  EXPECT_EQ(without.front(), "steps." + definition.steps(0).name() + ".wait");
+  definition.set_output_json("\"${ .input }\"");
+  auto expected = without;
+  expected.push_back("output");
+  EXPECT_EQ(places(), expected);
+}
+
 TEST(workflow_kinds, follow_from_the_keys) {
   EXPECT_EQ(kind_of_keys(false, false, true), v1::STEP_KIND_CALL);
   EXPECT_EQ(kind_of_keys(false, false, false), v1::STEP_KIND_VALUE);
