@@ -77,7 +77,7 @@ void write_step(json_writer& out, const v1::TaskRecord& task, int index, const s
   out.begin_object().key("path").string(step.path()).key("state").string(core::shown_state(task, step));
   out.key("direction").string(direction_word(step.direction()));
   out.key("attempt").number(step.attempt()).key("failure_count").number(step.failure_count()).key("excused").number(step.excused());
-  out.key("tries").number(step.tries());
+  out.key("rounds").number(step.rounds()).key("tries").number(step.tries());
   write_attempts(out, "undo", step.undo());
   write_attempts(out, "lookup", step.lookup());
   out.key("generation").number(step.generation()).key("instance").string(step.instance());

@@ -246,6 +246,15 @@ workflow_step& workflow_step::cool_off(duration how_long) {
   return *this;
 }
 
+workflow_step& workflow_step::repeat(const std::string& until, duration every, std::uint32_t max) {
+  auto& repeat = *set("repeat").mutable_repeat();
+  repeat.clear_until_json();
+  core::append_json_string(*repeat.mutable_until_json(), until);
+  repeat.set_every_ms(every.count());
+  repeat.set_most(max);
+  return *this;
+}
+
 workflow_step& workflow_step::undo(const undo_call& how) {
   *set("undo").mutable_undo() = how.definition();
   if (!how.problem().empty()) of_->problems.push_back({definition().name(), "undo.with", how.problem(), ""});

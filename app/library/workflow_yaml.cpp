@@ -81,6 +81,10 @@ class writer {
     if (step.in_doubt() == v1::IN_DOUBT_PARK) line(2, "in_doubt", "park");
     if (step.in_doubt() == v1::IN_DOUBT_FAIL) line(2, "in_doubt", "fail");
     failure(step);
+    if (step.has_repeat())
+      line(2, "repeat",
+           "{ until: " + step.repeat().until_json() + ", every: " + format_duration(step.repeat().every_ms()) +
+               ", max: " + std::to_string(step.repeat().most()) + " }");
     if (step.pivot()) line(2, "pivot", "true");
     // The descriptors came from code, so there is no file that `types` could name.
     if (!step.input_type().empty()) comment(2, "input_type: " + step.input_type());

@@ -62,6 +62,13 @@ std::string patience_text(const Definition& of) {
   return (attempts.empty() ? "" : attempts + " in ") + format_duration(of.retry_for_ms());
 }
 
+/// `until ${ .steps.poll.done }, every 10m, at most 400 rounds`
+std::string repeat_text(const v1::RepeatDefinition& repeat) {
+  auto out = "until " + printable(core::decode_json_string(repeat.until_json()));
+  if (repeat.every_ms() != 0) out += ", every " + format_duration(repeat.every_ms());
+  return out + ", at most " + std::to_string(repeat.most()) + (repeat.most() == 1 ? " round" : " rounds");
+}
+
 }  // namespace
 
 std::string deployed_text(const std::string& name, const v1::DeployReply& reply) {
@@ -100,6 +107,8 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
   for (const auto& step : definition.steps())
     if (!step.when_json().empty())
       out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";
+  for (const auto& step : definition.steps())
+    if (step.has_repeat()) out += "repeat    " + printable(step.name()) + ": " + repeat_text(step.repeat()) + "\n";
   text_table table{{{"STEP"},
                     {"NEEDS"},
                     {"AGENT"},
