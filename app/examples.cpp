@@ -41,7 +41,9 @@ constexpr command_examples all[] = {
     {"task logs", "order-17\norder-17 ship"},
     {"task retry", "order-17\norder-17 charge --input '{\"amount_cents\": 1299}'\n--parked --workflow order"},
     {"task skip", "order-17 notify --reason 'the customer was called'"},
-    {"task settle", "order-17 charge --completed '{\"receipt\": 8}' --reason 'seen at the bank'\norder-17 charge --never-happened"},
+    {"task settle",
+     "order-17 charge --completed '{\"receipt\": 8}' --reason 'seen at the bank'\norder-17 charge --never-happened\norder-18 --output "
+     "'{\"receipt\": 8}' --reason 'seen at the bank'"},
     {"task undo", "order-17 --reason 'sent back'"},
     {"task cancel", "order-17 --reason 'not wanted any more'"},
     {"task terminate", "order-17 --reason 'done by hand'\norder-17 --now --reason 'the service is gone for good'"},

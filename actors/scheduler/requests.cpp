@@ -165,6 +165,7 @@ void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_
     end.set_state(record.state());
     end.set_parked(record.parked());
     end.set_reason(core::reason_of(record));
+    end.set_has_output(record.has_output());
     return has_ended(record.state()) || record.parked();
   };
   // The newest version counts: an uncommitted end has been gathered for other subscribers already.

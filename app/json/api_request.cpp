@@ -23,6 +23,7 @@ struct command_row {
   std::string_view verb;          // of the body; empty: it has none
   std::string_view effect;
   bool needs_reason = false;
+  std::string_view needs_option = {};  // without it the command is that of a later row
 };
 
 constexpr auto to_path = name_goes::to_path;
@@ -35,6 +36,7 @@ constexpr command_row command_rows[] = {
     {"task watch", 1, 1, to_path, "GET", "/v1/tasks/{}/events", "", "follows the task to its end"},
     {"task retry", 1, 2, to_path, "POST", on_task, "retry", "gives failed steps a new round of attempts"},
     {"task skip", 2, 2, to_path, "POST", on_task, "skip", "goes on without the step", true},
+    {"task settle", 1, 1, to_path, "POST", on_task, "settle_completed", "says what the output of the task is", true, "--output"},
     {"task settle", 2, 2, to_path, "POST", on_task, "settle_completed", "says whether the step was carried out", true},
     {"task undo", 1, 1, to_path, "POST", on_task, "undo", "undoes what the task has done"},
     {"task cancel", 1, 1, to_path, "POST", on_task, "cancel", "stops the task and undoes what it has done"},
@@ -93,6 +95,7 @@ constexpr option_row option_rows[] = {
     {"--input", true, "", "input"},
     {"--data", true, "", "data"},
     {"--completed", true, "", "output"},
+    {"--output", true, "", "output"},
     {"--never-happened", false, "", ""},
     {"--now", false, "", "now"},
     {"--from", true, "", "from"},
@@ -178,12 +181,8 @@ std::string encoded(const std::string& name) {
   return out;
 }
 
-/// `text`: behind the name of the program.
-std::optional<parsed_command> parse_command(std::string_view text, bool in_sentence) {
-  word_reader words{text, in_sentence};
-  const auto* const row =
-      std::find_if(std::begin(command_rows), std::end(command_rows), [&](const auto& one) { return words.takes(one.words); });
-  if (row == std::end(command_rows)) return std::nullopt;
+/// `words`: behind those of the row.
+std::optional<parsed_command> parse_command_of(const command_row* row, word_reader words, bool in_sentence) {
   std::vector<std::string> names;
   while (names.size() < row->most_names) {
     auto after = words;
@@ -200,7 +199,7 @@ std::optional<parsed_command> parse_command(std::string_view text, bool in_sente
   std::string query;
   json_writer body;
   std::vector<std::pair<std::string_view, std::string>> fields;
-  bool now = false, has_reason = false;
+  bool now = false, has_reason = false, has_needed = row->needs_option.empty();
   for (;;) {
     auto after = words;
     const auto word = after.next();
@@ -214,10 +213,11 @@ std::optional<parsed_command> parse_command(std::string_view text, bool in_sente
     if (option->word == "--never-happened") verb = "settle_never_happened";
     now = now || option->word == "--now";
     has_reason = has_reason || option->word == "--reason";
+    has_needed = has_needed || option->word == row->needs_option;
     if (option->has_value && !option->field.empty()) fields.emplace_back(option->field, *value);
     words = after;
   }
-  if (!in_sentence && !words.is_at_end()) return std::nullopt;
+  if (!has_needed || (!in_sentence && !words.is_at_end())) return std::nullopt;
 
   bool has_body = true;
   body.begin_object();
@@ -248,6 +248,17 @@ std::optional<parsed_command> parse_command(std::string_view text, bool in_sente
   }
   path += query;
   return out;
+}
+
+/// `text`: behind the name of the program.
+std::optional<parsed_command> parse_command(std::string_view text, bool in_sentence) {
+  for (const auto& row : command_rows) {
+    word_reader words{text, in_sentence};
+    if (!words.takes(row.words)) continue;
+    auto found = parse_command_of(&row, words, in_sentence);
+    if (found || row.needs_option.empty()) return found;
+  }
+  return std::nullopt;
 }
 
 }  // namespace

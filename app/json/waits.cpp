@@ -105,6 +105,8 @@ std::string waits_for(const v1::TaskShowReply& reply, int index, const known_age
   const auto* definition = definition_of(reply, step);
   if (step.not_before_unix_ms() != 0 && definition != nullptr && definition->kind() != v1::STEP_KIND_CALL)
     return moment_text(*definition, step, by);
+  if (step.not_before_unix_ms() != 0 && definition != nullptr && between_rounds(task, step, *definition))
+    return "waits for its next round until " + by(step.not_before_unix_ms());
   if (step.not_before_unix_ms() != 0)
     return (cooling_off(task, index) ? "cooling off, " : "") + std::string{word_before(step.direction())} + "again at " +
            by(step.not_before_unix_ms());

@@ -246,6 +246,15 @@ workflow_step& workflow_step::cool_off(duration how_long) {
   return *this;
 }
 
+workflow_step& workflow_step::repeat(const std::string& until, duration every, std::uint32_t max) {
+  auto& repeat = *set("repeat").mutable_repeat();
+  repeat.clear_until_json();
+  core::append_json_string(*repeat.mutable_until_json(), until);
+  repeat.set_every_ms(every.count());
+  repeat.set_most(max);
+  return *this;
+}
+
 workflow_step& workflow_step::undo(const undo_call& how) {
   *set("undo").mutable_undo() = how.definition();
   if (!how.problem().empty()) of_->problems.push_back({definition().name(), "undo.with", how.problem(), ""});
@@ -308,6 +317,13 @@ workflow& workflow::cool_off(duration how_long) {
 
 workflow& workflow::end_failed() {
   state_->definition.set_ends_failed(true);
+  return *this;
+}
+
+workflow& workflow::output(std::string json_template) {
+  std::string problem;
+  state_->definition.set_output_json(as_template(json_template, problem));
+  if (!problem.empty()) state_->problems.push_back({"", "output", problem, ""});
   return *this;
 }
 

@@ -81,6 +81,10 @@ class writer {
     if (step.in_doubt() == v1::IN_DOUBT_PARK) line(2, "in_doubt", "park");
     if (step.in_doubt() == v1::IN_DOUBT_FAIL) line(2, "in_doubt", "fail");
     failure(step);
+    if (step.has_repeat())
+      line(2, "repeat",
+           "{ until: " + step.repeat().until_json() + ", every: " + format_duration(step.repeat().every_ms()) +
+               ", max: " + std::to_string(step.repeat().most()) + " }");
     if (step.pivot()) line(2, "pivot", "true");
     // The descriptors came from code, so there is no file that `types` could name.
     if (!step.input_type().empty()) comment(2, "input_type: " + step.input_type());
@@ -114,6 +118,7 @@ std::string yaml_of(const v1::WorkflowDefinition& definition) {
   out.line(0, "on_failure", app::on_failure_word(definition.on_failure()));
   if (definition.cool_off_ms() != 0) out.line(0, "cool_off", format_duration(definition.cool_off_ms()));
   if (definition.ends_failed()) out.line(0, "end", "failed");
+  if (!definition.output_json().empty()) out.line(0, "output", definition.output_json());
   out.line(0, "steps", "");
   for (const auto& step : definition.steps()) out.step(step);
   return out.take();

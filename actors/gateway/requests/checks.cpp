@@ -79,6 +79,18 @@ std::optional<error> check_signal(const v1::OperatorAction& what) {
   return invalid("the data of signal " + what.signal() + " are not JSON: " + checked.failure().sentence, "correct the JSON");
 }
 
+/// Without a step it gives the output of the task.
+std::optional<error> check_settlement(const v1::OperatorAction& what) {
+  if (what.verb() != v1::OPERATOR_VERB_SETTLE_COMPLETED || !what.step().empty()) return std::nullopt;
+  if (!what.has_json())
+    return invalid("the request settles no step, and gives no output of the task", "name the step, or give the output of the task");
+  if (what.json().size() > max_output_bytes)
+    return invalid(
+        "the output of the task has " + std::to_string(what.json().size()) + " bytes, the limit is " + std::to_string(max_output_bytes),
+        "put large data elsewhere and pass a reference to it");
+  return std::nullopt;
+}
+
 std::optional<error> check_node_name(const std::string& name) {
   if (name.size() <= max_name_bytes) return std::nullopt;
   return invalid("the node's name has more than 256 bytes", "fairlead status shows the nodes");
@@ -187,6 +199,7 @@ std::optional<error> check_request(const v1::OperateRequest& what) {
   // A verb of a later release arrives as its number.
   if (what.action().verb() == v1::OPERATOR_VERB_UNSPECIFIED || !v1::OperatorVerb_IsValid(what.action().verb()))
     return invalid("the request has no action for its tasks", "use a client of the node's release");
+  if (auto why = check_settlement(what.action())) return why;
   return check_signal(what.action());
 }
 

@@ -62,17 +62,11 @@ std::string patience_text(const Definition& of) {
   return (attempts.empty() ? "" : attempts + " in ") + format_duration(of.retry_for_ms());
 }
 
-/// A line for each step that waits for a moment or a signal.
-std::string waits_text(const v1::WorkflowDefinition& definition) {
-  std::string out;
-  for (const auto& step : definition.steps()) {
-    if (step.kind() == v1::STEP_KIND_WAIT)
-      out += "wait      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.with_json())) + "\n";
-    if (step.kind() == v1::STEP_KIND_SIGNAL)
-      out += "signal    " + printable(step.name()) + ": " + printable(step.signal()) + ", at most " + format_duration(step.timeout_ms()) +
-             (step.goes_on_untimely() ? ", then it is left out\n" : ", then it fails\n");
-  }
-  return out;
+/// `until ${ .steps.poll.done }, every 10m, at most 400 rounds`
+std::string repeat_text(const v1::RepeatDefinition& repeat) {
+  auto out = "until " + printable(core::decode_json_string(repeat.until_json()));
+  if (repeat.every_ms() != 0) out += ", every " + format_duration(repeat.every_ms());
+  return out + ", at most " + std::to_string(repeat.most()) + (repeat.most() == 1 ? " round" : " rounds");
 }
 
 }  // namespace
@@ -104,6 +98,7 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
   out += "failure   " + on_failure_text(definition.on_failure(), definition.cool_off_ms()) + "\n";
   if (definition.ends_failed()) out += "end       failed, where a step was passed over\n";
   if (definition.keep_days() != 0) out += "kept      " + std::to_string(definition.keep_days()) + " days after the end\n";
+  if (!definition.output_json().empty()) out += "output    " + printable(definition.output_json()) + "\n";
   for (const auto& step : definition.steps()) {
     if (step.input_type().empty() && step.output_type().empty()) continue;
     out += "types     " + printable(step.name()) + ": " + (step.input_type().empty() ? "any JSON" : printable(step.input_type())) + " -> " +
@@ -112,7 +107,8 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
   for (const auto& step : definition.steps())
     if (!step.when_json().empty())
       out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";
-  out += waits_text(definition);
+  for (const auto& step : definition.steps())
+    if (step.has_repeat()) out += "repeat    " + printable(step.name()) + ": " + repeat_text(step.repeat()) + "\n";
   text_table table{{{"STEP"},
                     {"NEEDS"},
                     {"AGENT"},

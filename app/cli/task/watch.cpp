@@ -34,6 +34,7 @@ const char* state_after(const v1::HistoryEvent& event, bool drains) {
     case v1::EVENT_KIND_STEP_KEY_EXPIRED: return "in doubt";
     case v1::EVENT_KIND_STEP_COOLING_OFF: return "cooling off";
     case v1::EVENT_KIND_STEP_PASSED_OVER: return "passed over";
+    case v1::EVENT_KIND_STEP_REPEATED:  // if it was the last round, the next event says so
     case v1::EVENT_KIND_STEP_WAITING: return "waiting";
     case v1::EVENT_KIND_STEP_TIMED_OUT: return "timed out";
     case v1::EVENT_KIND_STEP_SKIPPED:

@@ -28,8 +28,10 @@ inline constexpr task_verb task_verbs[] = {
      "Give failed steps a new round of attempts"},
     {"skip", v1::OPERATOR_VERB_SKIP, task_verb::step::must_be_named, true, true,
      "Go on without a step: its output is null. In a task that is being undone, skip the undo of the step", "Go on without a step"},
-    {"settle", v1::OPERATOR_VERB_SETTLE_COMPLETED, task_verb::step::must_be_named, true, true,
-     "Resolve a step in doubt: say whether it was carried out", "Resolve a step in doubt: say whether it was carried out"},
+    // A settlement without a step gives the output of the task.
+    {"settle", v1::OPERATOR_VERB_SETTLE_COMPLETED, task_verb::step::may_be_named, true, true,
+     "Resolve a step in doubt: say whether it was carried out. Without a step: give the output of a task that cannot compute it",
+     "Resolve a step in doubt: say whether it was carried out"},
     {"undo", v1::OPERATOR_VERB_UNDO, task_verb::step::none, false, false,
      "Undo a running, completed or failed task: call the undo of every step that was carried out",
      "Undo a running, completed or failed task"},

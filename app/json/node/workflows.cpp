@@ -39,6 +39,13 @@ void write_undo(json_writer& out, const v1::StepDefinition& step) {
   out.end_object();
 }
 
+void write_repeat(json_writer& out, const v1::StepDefinition& step) {
+  out.key("repeat");
+  if (!step.has_repeat()) return static_cast<void>(out.null());
+  out.begin_object().key("until").raw(step.repeat().until_json()).key("every_ms").number(std::int64_t{step.repeat().every_ms()});
+  out.key("max").number(step.repeat().most()).end_object();
+}
+
 void write_step(json_writer& out, const v1::StepDefinition& step) {
   out.begin_object().key("name").string(step.name()).key("needs").begin_array();
   for (const auto& need : step.needs()) out.string(need);
@@ -67,6 +74,7 @@ void write_step(json_writer& out, const v1::StepDefinition& step) {
   out.key("cool_off_ms").number(std::int64_t{step.cool_off_ms()});
   out.key("in_doubt");
   calls ? out.string(in_doubt_word(step.in_doubt())) : out.null();
+  write_repeat(out, step);
   out.key("heartbeat_ms").number(std::int64_t{step.heartbeat_ms()});
   write_labels(out, step.labels());
   out.key("input_type").text_or_null(step.input_type());
@@ -126,7 +134,7 @@ std::string workflow_show_json(const v1::WorkflowShowReply& reply) {
   out.key("end").string(workflow.definition().ends_failed() ? "failed" : "completed");
   out.key("cool_off_ms").number(std::int64_t{workflow.definition().cool_off_ms()}).key("keep_days");
   workflow.definition().keep_days() == 0 ? out.null() : out.number(workflow.definition().keep_days());
-  out.key("steps").begin_array();
+  out.key("output").raw(workflow.definition().output_json()).key("steps").begin_array();
   for (const auto& step : workflow.definition().steps()) write_step(out, step);
   return out.end_array().key("source").string(workflow.source()).end_object().text();
 }

@@ -126,6 +126,21 @@ TEST(check_of_a_request, to_signal_a_task_needs_a_name_and_data_that_are_json) {
   EXPECT_EQ(refused(what), "the data of signal approved have 262145 bytes, the limit is 262144");
 }
 
+TEST(check_of_a_request, to_settle_no_step_gives_the_output_of_the_task) {
+  v1::OperateRequest what;
+  what.add_ids("order-1");
+  auto& action = *what.mutable_action();
+  action.set_verb(v1::OPERATOR_VERB_SETTLE_COMPLETED);
+  EXPECT_EQ(refused(what), "the request settles no step, and gives no output of the task");
+  action.set_json("null");
+  EXPECT_EQ(refused(what), "");
+  action.set_json('"' + std::string(max_output_bytes - 1, 'a') + '"');
+  EXPECT_EQ(refused(what), "the output of the task has 1048577 bytes, the limit is 1048576");
+  action.clear_json();
+  action.set_step("charge");
+  EXPECT_EQ(refused(what), "") << "its shard says what a step lacks";
+}
+
 TEST(check_of_a_request, a_signal_belongs_to_no_other_action) {
   v1::OperateRequest what;
   what.add_ids("order-1");

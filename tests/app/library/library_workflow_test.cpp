@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -92,7 +93,10 @@ workflow replacement() {
 
 workflow travel() {
   workflow out{"travel"};
-  out.timeout(2h).on_failure(on_failure::undo);
+  out.timeout(2h)
+      .on_failure(on_failure::undo)
+      .output(
+          R"({"flight": "${ .steps.flight }", "hotel": "${ .steps.hotel }", "car": "${ .steps.car }", "voucher": "${ .steps.voucher }"})");
   const auto cancel = undo_call{"cancel"}.with(R"({"booking": "${ .task.id }"})");
   out.step("flight").agent("flights").call("book").undo(cancel).with(
       R"({"booking": "${ .task.id }", "traveller": "${ .input.traveller }", "flight": "${ .input.flight }"})");
@@ -217,6 +221,31 @@ workflow trial() {
   return out;
 }
 
+workflow transfer() {
+  workflow out{"transfer"};
+  out.timeout(5 * 24h).on_failure(on_failure::park);
+  out.output(R"({"transfer": "${ .task.id }", "state": "${ .steps.decision.state }", "booked_at": "${ .steps.decision.booked_at? }"})");
+  out.step("order")
+      .agent("bank")
+      .call("order_transfer")
+      .with(
+          R"({"transfer": "${ .task.id }", "from": "${ .input.from }", "to": "${ .input.to }", "amount_cents": "${ .input.amount_cents }"})");
+  out.step("decision")
+      .needs("order")
+      .agent("bank")
+      .call("transfer_state")
+      .with(R"({"transfer": "${ .task.id }"})")
+      .repeat(R"(${ .steps.decision.state == "booked" or .steps.decision.state == "rejected" })", 10min, 500)
+      .undo_none();
+  out.step("tell")
+      .needs("decision")
+      .when(R"(${ .steps.decision.state == "booked" })")
+      .agent("mail")
+      .call("send")
+      .with(R"({"to": "${ .input.customer }", "about": "transfer_booked", "transfer": "${ .task.id }"})");
+  return out;
+}
+
 TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_in_yaml) {
   const std::map<std::string, workflow> in_code{{"order.yaml", reserve_charge_ship("order", 10min, false)},
                                                 {"preorder.yaml", reserve_charge_ship("preorder", 1h, true)},
@@ -224,7 +253,8 @@ TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_i
                                                 {"travel.yaml", travel()},
                                                 {"nightly_report.yaml", nightly_report()},
                                                 {"rollout.yaml", rollout()},
-                                                {"trial.yaml", trial()}};
+                                                {"trial.yaml", trial()},
+                                                {"transfer.yaml", transfer()}};
   std::set<std::string> seen;
   for (const auto& file : std::filesystem::directory_iterator{workflows_folder()}) {
     const auto name = file.path().filename().string();
@@ -283,6 +313,30 @@ steps:
   EXPECT_EQ(read_again(one), hash_of(built));
 }
 
+TEST(library_workflow, a_step_that_is_repeated_is_as_in_yaml) {
+  workflow one{"w"};
+  one.step("a").agent("x").call("y").repeat("${ .steps.a.done }");
+  one.step("b").agent("x").call("y").repeat("${ .steps.b.done }", 90s, 7).undo_none();
+  const auto yaml =
+      app::parse_workflow("w.yaml",
+                          "workflow: w\nsteps:\n  a: { agent: x, call: y, repeat: { until: \"${ .steps.a.done }\" } }\n"
+                          "  b: { agent: x, call: y, repeat: { until: \"${ .steps.b.done }\", every: 1m30s, max: 7 }, undo: none }\n",
+                          nullptr);
+  ASSERT_TRUE(yaml.problems.empty()) << to_text(yaml.problems.front());
+  const auto built = one.definition();
+  ASSERT_TRUE(built.ok()) << built.failure().sentence;
+  EXPECT_EQ(built->DebugString(), yaml.definition.DebugString());
+  EXPECT_EQ(read_again(one), hash_of(built));
+
+  workflow bad{"w"};
+  bad.step("a").agent("x").call("y").repeat("always", -1s, 0).pivot();
+  bad.step("b").wait(1s).repeat("${ .input }");
+  std::vector<std::string> found;
+  for (const auto& problem : bad.problems()) found.push_back(problem.step + "/" + problem.field);
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, (std::vector<std::string>{"a/pivot", "a/repeat.every", "a/repeat.max", "a/repeat.until", "b/repeat"}));
+}
+
 TEST(library_workflow, what_has_no_effect_in_a_step_without_an_agent_is_named_whatever_its_value) {
   workflow bad{"w"};
   bad.step("a").wait("soon").attempts(3).in_doubt(in_doubt::retry).with("1").undo("z", "null");
@@ -299,11 +353,11 @@ TEST(library_workflow, what_has_no_effect_in_a_step_without_an_agent_is_named_wh
 
 TEST(library_workflow, its_problems_name_step_and_field) {
   workflow bad{"Bad"};
-  bad.on_failure(on_failure::undo);
+  bad.on_failure(on_failure::undo).output("[1,");
   bad.step("a").agent("x").call("y").needs("b").with("{").timeout(-1s);
   std::vector<std::string> found;
   for (const auto& one : bad.problems()) found.push_back(one.step + "/" + one.field);
-  EXPECT_EQ(found, (std::vector<std::string>{"a/with", "/workflow", "a/needs", "a/timeout", "a/undo"}));
+  EXPECT_EQ(found, (std::vector<std::string>{"/output", "a/with", "/workflow", "a/needs", "a/timeout", "a/undo"}));
   const auto refused = bad.definition();
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_INVALID_ARGUMENT);

@@ -103,6 +103,9 @@ class workflow_step {
   workflow_step& in_doubt(fairlead::in_doubt what);
   workflow_step& on_failure(fairlead::on_failure what);
   workflow_step& cool_off(duration how_long);
+  /// The step is performed again until the expression gives true, such as "${ .steps.poll.done }": it may read the step's own output. `every`:
+  /// from the end of a round to the next. After `max` rounds the step fails.
+  workflow_step& repeat(const std::string& until, duration every = duration{0}, std::uint32_t max = 1'000);
   workflow_step& undo(const undo_call& how);
   workflow_step& undo(std::string call, std::string json_template);
   /// The step has nothing to undo.
@@ -149,6 +152,8 @@ class workflow {
   workflow& cool_off(duration how_long);
   /// Where a step was passed over (`on_failure::go_on`), the task ends as failed and not as completed.
   workflow& end_failed();
+  /// JSON template of the task's output, evaluated when everything is done. It may read every step. Default: tasks have no output.
+  workflow& output(std::string json_template);
   /// How many days finished tasks are kept; default: as the node says.
   workflow& keep_days(std::uint32_t days);
 

@@ -50,5 +50,17 @@ TEST(workflow_json, shows_the_kind_of_each_step_and_only_what_it_has) {
   }
 }
 
+TEST(workflow_json, shows_how_a_step_is_repeated_and_the_output) {
+  const auto steps = steps_shown(R"(  once: { agent: bank, call: order }
+  poll: { agent: bank, call: look, repeat: { until: "${ .steps.poll.done }", every: 10m, max: 7 } }
+)");
+  EXPECT_TRUE(steps[0].at("repeat").is_null());
+  EXPECT_EQ(steps[1].at("repeat"), nlohmann::json({{"until", "${ .steps.poll.done }"}, {"every_ms", 600'000}, {"max", 7}}));
+  v1::WorkflowShowReply reply;
+  EXPECT_TRUE(nlohmann::json::parse(workflow_show_json(reply)).at("output").is_null());
+  reply.mutable_workflow()->mutable_definition()->set_output_json(R"({"n":"${ .steps.poll.n }"})");
+  EXPECT_EQ(nlohmann::json::parse(workflow_show_json(reply)).at("output"), nlohmann::json({{"n", "${ .steps.poll.n }"}}));
+}
+
 }  // namespace
 }  // namespace fairlead::app
