@@ -42,7 +42,8 @@ std::optional<std::string> task_machine::value_of(std::uint32_t index) {
 
 void task_machine::wait_until(std::uint32_t index, std::int64_t until_ms) {
   at(index).set_not_before_unix_ms(until_ms);
-  note(v1::EVENT_KIND_STEP_WAITING, index, "until " + format_utc(until_ms));
+  // The end of a round has been noted already.
+  if (at(index).kind() != v1::STEP_KIND_CALL) note(v1::EVENT_KIND_STEP_WAITING, index, "until " + format_utc(until_ms));
   hint(index);
   out_.changed = true;
 }
