@@ -14,6 +14,8 @@ void task_machine::end_round(std::uint32_t index, const std::string& output) {
   auto& step = at(index);
   step.set_rounds(step.rounds() + 1);
   step.set_until_open(true);
+  // An operator may have decided that in place of `when`.
+  if (!definition_of(step).when_json().empty()) step.set_wanted(true);
   excuse(step, v1::DIRECTION_PERFORM);
   step.clear_failure_count();
   if (!planted(&planted_faults::same_key_each_round)) raise_generation(step, out_);
