@@ -20,7 +20,12 @@ v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, st
 void task_machine::start_perform(std::uint32_t index) {
   if (at(index).kind() != v1::STEP_KIND_CALL) return start_own(index);
   if (waits_itself(at(index))) return;
-  if (at(index).until_open()) return ask_until(index);
+  if (at(index).until_open()) {
+    ask_until(index);
+    // A round that ended while the task was stopped: the next one may begin now.
+    const auto& decided = at(index);
+    if (stopped() || decided.state() != v1::STEP_STATE_PENDING || decided.until_open() || waits_itself(decided)) return;
+  }
   if (!is_wanted(index)) return;
   const auto instance = claim_with_input(index, v1::DIRECTION_PERFORM);
   if (!instance || !key_holds(index, v1::DIRECTION_PERFORM) || !settled_since_backup(index) || !input_fits(index)) return;

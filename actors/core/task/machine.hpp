@@ -154,6 +154,7 @@ class task_machine {
   bool key_holds(std::uint32_t index, v1::Direction direction);
   void key_expired(std::uint32_t index, v1::Direction direction);
   bool settled_since_backup(std::uint32_t index);
+  static bool asked_since_backup(const v1::StepRecord& step);
   bool goes_on_since_backup(std::uint32_t index);
   bool next_key_since_backup(std::uint32_t index);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/task.hpp"
 
@@ -22,6 +23,11 @@ void task_machine::start_own(std::uint32_t index) {
     case v1::STEP_KIND_SIGNAL: return start_signal(index);
     default:
       if (const auto value = value_of(index)) {
+        // Each value may hold that of the step before twice: without a limit a chain of them fills the memory.
+        if (value->size() > max_output_bytes)
+          return cannot_render(index, v1::EXPRESSION_PART_WITH,
+                               "its value has " + std::to_string(value->size()) + " bytes, and at most " +
+                                   std::to_string(max_output_bytes) + " are kept");
         at(index).set_started_at_unix_ms(now_ms());
         complete(index, *value);
       }

@@ -9,14 +9,23 @@ namespace fairlead::core {
 
 /// A round has ended well. From here on nothing about it is in doubt, and another round has another key.
 void task_machine::end_round(std::uint32_t index, const std::string& output) {
+  const auto next_in_doubt = asked_since_backup(at(index)) && !drains();
+  const auto key_used_at_ms = at(index).key_used_at_unix_ms();
   move_step(record_, index, step_moves::repeat, ctx_.now, out_);
   keep_result(index, output);
   auto& step = at(index);
   step.set_rounds(step.rounds() + 1);
   step.set_until_open(true);
+  // An operator may have decided that in place of `when`.
+  if (!definition_of(step).when_json().empty()) step.set_wanted(true);
   excuse(step, v1::DIRECTION_PERFORM);
   step.clear_failure_count();
   if (!planted(&planted_faults::same_key_each_round)) raise_generation(step, out_);
+  // The round was carried out before the restore, perhaps: then the round behind it may have been as well, and is looked up first.
+  if (next_in_doubt) {
+    step.set_doubtful(true);
+    step.set_key_used_at_unix_ms(key_used_at_ms);
+  }
   drop_payload(step.input(), out_);
   step.clear_input();
   step.clear_input_edited();
