@@ -370,6 +370,7 @@ void decision::append(decision&& later) {
   misfit = misfit || later.misfit;
   repeated = repeated || later.repeated;
   awaits_input = awaits_input || later.awaits_input;
+  forget_asked = forget_asked || later.forget_asked;
   if (!refused) refused = std::move(later.refused);
   if (!fatal) fatal = std::move(later.fatal);
   move_all(payloads, later.payloads);

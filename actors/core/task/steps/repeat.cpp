@@ -3,7 +3,7 @@
 
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/record.hpp"
-#include "actors/core/text/text.hpp"
+#include "actors/core/text/json.hpp"
 
 namespace fairlead::core {
 
@@ -39,6 +39,11 @@ void task_machine::ask_until(std::uint32_t index) {
   decide_round(index, render(index, v1::EXPRESSION_PART_UNTIL, {}));
 }
 
+bool task_machine::out_of_rounds(const v1::StepRecord& step) const {
+  const auto& definition = definition_of(step);
+  return definition.has_repeat() && step.rounds() - step.rounds_excused() >= definition.repeat().most();
+}
+
 /// `answer`: of `until`; nullopt: the task is parked.
 void task_machine::decide_round(std::uint32_t index, const std::optional<std::string>& answer) {
   if (!answer) return;
@@ -46,26 +51,28 @@ void task_machine::decide_round(std::uint32_t index, const std::optional<std::st
   const auto& repeat = definition_of(step).repeat();
   if (*answer != "true" && *answer != "false")
     return cannot_render(index, v1::EXPRESSION_PART_UNTIL,
-                         "`repeat.until` gave " + clean_text(*answer, 60) + ", and not true or false");
+                         std::string{"`repeat.until` gave "} + json_kind_words(*answer) + ", and not true or false");
   step.clear_until_open();
   out_.changed = true;
-  if ((*answer == "true") != planted(&planted_faults::ignore_until)) {
-    // Since a restore the next round was in doubt, and there is none.
+  const auto done = (*answer == "true") != planted(&planted_faults::ignore_until);
+  if (done || out_of_rounds(step)) {
+    // Since a restore the next round may be in doubt, and there is none.
     step.clear_doubtful();
     step.clear_next_key_in_doubt();
+  }
+  if (done) {
     move_step(record_, index, step_moves::complete, ctx_.now, out_);
     note(v1::EVENT_KIND_STEP_COMPLETED, index);
     return;
   }
-  if (step.rounds() - step.rounds_excused() < repeat.most()) {
+  if (!out_of_rounds(step)) {
     if (repeat.every_ms() > 0 && !planted(&planted_faults::repeat_at_once)) wait_until(index, now_ms() + repeat.every_ms());
     return;
   }
   auto& fault = *step.mutable_fault();
   fault.set_kind(v1::FAULT_KIND_PERMANENT);
   fault.set_code(std::string{out_of_rounds_code});
-  fault.set_message("`until` was not true after " + std::to_string(step.rounds()) +
-                    (step.rounds() == 1 ? " round" : " rounds"));
+  fault.set_message("`until` was not true after " + std::to_string(step.rounds()) + (step.rounds() == 1 ? " round" : " rounds"));
   move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
   note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + fault.message());
   give_up(index);
