@@ -170,7 +170,7 @@ agents:
         self.submit("approve", "early-2", "--delay", "3s")
         for task in ("early-1", "early-2"):
             said = self.run("task", "signal", task, "approved", "--data", f'"for {task}"')
-            expect(said == f"task {task}: signal approved kept until a step waits for it\n", f"the command says {said!r}")
+            expect(said == f"task {task}: signal approved kept until a step takes it\n", f"the command says {said!r}")
             seen = self.shown(task)
             expect(seen["signals"] == [{"name": "approved", "size": len(f'"for {task}"'), "data": f"for {task}"}], f"{seen['signals']}")
         expect("\nsignals   approved (13 bytes)\n" in self.run("task", "show", "early-1"), "the text lists what is kept")

@@ -51,7 +51,7 @@ result<v1::OperateRequest> read_signal(const signal_options& options) {
 std::string signaled_text(const v1::OperateResult& result, const std::string& name, bool has_key) {
   auto out = "task " + printable(result.id()) + ": signal " + printable(name) + " ";
   if (result.repeated()) return out + (has_key ? "was given before, with the same key\n" : "given\n");
-  return out + (result.kept() ? "kept until a step waits for it\n" : "taken\n");
+  return out + (result.kept() ? "kept until a step takes it\n" : "taken\n");
 }
 
 namespace {

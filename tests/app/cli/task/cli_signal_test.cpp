@@ -83,7 +83,7 @@ TEST(signal, tells_what_became_of_it) {
             nlohmann::json::parse(R"({"id":"t1","signal":"approved","kept":false,"state":"running","parked":false,"paused":false,)"
                                   R"("sequence":7,"repeated":false})"));
   result.set_kept(true);
-  EXPECT_EQ(signaled_text(result, "approved", true), "task t1: signal approved kept until a step waits for it\n");
+  EXPECT_EQ(signaled_text(result, "approved", true), "task t1: signal approved kept until a step takes it\n");
   result.set_repeated(true);
   EXPECT_EQ(signaled_text(result, "approved", true), "task t1: signal approved was given before, with the same key\n");
   EXPECT_EQ(signaled_text(result, "approved", false), "task t1: signal approved given\n") << "the command itself has sent it twice";
