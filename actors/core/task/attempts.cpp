@@ -371,47 +371,6 @@ void task_machine::keep_result(std::uint32_t index, const std::string& output) {
   step.clear_until_open();
 }
 
-/// The attempt in progress has ended badly: another one follows after a wait, or the workflow's answer if none is left.
-void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::EventKind kind, bool at_once) {
-  auto& step = at(index);
-  const auto direction = step.direction();
-  const auto doubt = kind != v1::EVENT_KIND_STEP_FAILED;
-  set_failures(step, direction, failures_of(step, direction) + 1);
-  // A fault about a forgotten key or a restore stays, whatever becomes of a look-up.
-  if (direction != v1::DIRECTION_LOOKUP || !is_own_code(step.fault().code())) *step.mutable_fault() = fault;
-  step.set_ended_at_unix_ms(now_ms());
-  if (step.failing_since_unix_ms() == 0) step.set_failing_since_unix_ms(now_ms());
-  end_lease(step);
-  out_.changed = true;
-  if (direction == v1::DIRECTION_UNDO) note_undo_ended(step, doubt);
-  if (direction == v1::DIRECTION_PERFORM) {
-    if (doubt) step.set_doubtful(true);
-    move_step(record_, index, doubt ? step_moves::doubt : step_moves::fail, ctx_.now, out_, fault.code());
-  }
-  note(kind, index, fault.code() + ": " + fault.message());
-  // An attempt in progress when undoing began is not repeated; nothing is repeated in a task that is to fail, except look-ups.
-  if (direction == v1::DIRECTION_PERFORM && drains()) {
-    if (step.doubtful() && !doubt) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
-    return;
-  }
-  if (record_.failing() && (direction == v1::DIRECTION_UNDO || record_.terminated())) return;
-  const auto permanent = (!doubt && fault.kind() == v1::FAULT_KIND_PERMANENT) || fault.code() == output_type_code;
-  const auto stays_in_doubt = doubt && direction == v1::DIRECTION_PERFORM && !may_be_repeated(definition_of(step).in_doubt());
-  if (permanent || stays_in_doubt || !attempts_left(step)) {
-    if (direction == v1::DIRECTION_LOOKUP)
-      looked_up(index, v1::LOOKUP_VERDICT_UNKNOWN, {});
-    else
-      give_up(index);
-    return;
-  }
-  // At once, but not again and again: the step itself may be what ends the process.
-  const auto wait_ms = at_once && failures_of(step, direction) == 1 ? 0 : wait_after(index, fault);
-  const auto may_have_happened = direction == v1::DIRECTION_UNDO ? step.undo_doubtful() : step.doubtful();
-  if (direction != v1::DIRECTION_LOOKUP && may_have_happened && key_runs_out(step, direction, now_ms() + wait_ms))
-    return key_expired(index, direction);
-  wait_for_recovery(index, wait_ms);
-}
-
 /// Applies the verdict about a perform that was in doubt.
 void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, const std::string& output) {
   auto& step = at(index);

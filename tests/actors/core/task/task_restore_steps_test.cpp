@@ -6,7 +6,7 @@
 namespace fairlead::core::testing {
 namespace {
 
-constexpr std::int64_t hour_ms = 3'600'000;
+constexpr std::int64_t lost_ms = 3'600'000;
 
 TEST(task_restore, a_step_without_an_agent_is_never_in_doubt_and_one_between_two_rounds_is) {
   v1::StepDefinition wait;
@@ -16,7 +16,7 @@ TEST(task_restore, a_step_without_an_agent_is_never_in_doubt_and_one_between_two
   wait.mutable_undo()->set_none(true);
   auto poll = step("poll");
   poll.mutable_repeat()->set_until_json(R"("${ .steps.poll.done }")");
-  poll.mutable_repeat()->set_every_ms(hour_ms);
+  poll.mutable_repeat()->set_every_ms(lost_ms);
   poll.mutable_repeat()->set_most(9);
   world before{graph({wait, poll})};
   before.started();
@@ -24,7 +24,7 @@ TEST(task_restore, a_step_without_an_agent_is_never_in_doubt_and_one_between_two
   const auto until_ms = before.at(0).not_before_unix_ms();
   auto& w = before;
   const auto backup_ms = w.now_ms;
-  w.advance_ms(hour_ms);
+  w.advance_ms(lost_ms);
   ASSERT_TRUE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms)));
   EXPECT_FALSE(w.at(0).doubtful());
   EXPECT_EQ(w.at(0).not_before_unix_ms(), until_ms);
@@ -37,14 +37,14 @@ TEST(task_restore, a_step_without_an_agent_is_never_in_doubt_and_one_between_two
 TEST(task_restore, rounds_of_the_lost_time_are_looked_up_one_after_another) {
   auto poll = step("poll");
   poll.mutable_repeat()->set_until_json(R"("${ .steps.poll.done }")");
-  poll.mutable_repeat()->set_every_ms(hour_ms);
+  poll.mutable_repeat()->set_every_ms(lost_ms);
   poll.mutable_repeat()->set_most(9);
   world w{graph({poll})};
   w.agents.lookups = {"do_poll"};
   w.started();
   w.outcome(0, 1, R"({"done":false})");
   const auto backup_ms = w.now_ms;
-  w.advance_ms(3 * hour_ms);
+  w.advance_ms(3 * lost_ms);
   ASSERT_TRUE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms)));
   auto made = w.apply(task_resumed{});
   ASSERT_EQ(made.performs.size(), 1U);
@@ -53,7 +53,7 @@ TEST(task_restore, rounds_of_the_lost_time_are_looked_up_one_after_another) {
   w.outcome_of(0, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_DONE, R"({"done":false})");
   EXPECT_EQ(w.at(0).rounds(), 2U);
   EXPECT_TRUE(w.at(0).doubtful()) << "the round behind it may have been carried out in the lost time, too";
-  w.advance_ms(hour_ms);
+  w.advance_ms(lost_ms);
   made = w.recover(0);
   ASSERT_EQ(made.performs.size(), 1U);
   EXPECT_EQ(made.performs.front().message.direction(), v1::DIRECTION_LOOKUP);
