@@ -213,7 +213,7 @@ void scheduler::answer(const v1::DeployRequest& what, std::uint64_t ticket) {
       reply.set_content_hash(deployed->content_hash);
       reply.set_created(deployed->created);
       for (const auto& step : what.definition().steps())
-        if (!slots_.offers(step.agent(), step.call()))
+        if (step.kind() == v1::STEP_KIND_CALL && !slots_.offers(step.agent(), step.call()))
           reply.add_warnings("step " + step.name() + ": no agent offers " + step.agent() + "." + step.call() +
                              " at the moment; the step will wait for one");
       const auto looks_up = [this](const std::string& agent, const std::string& call) { return slots_.looks_up(agent, call); };

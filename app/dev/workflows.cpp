@@ -64,6 +64,7 @@ status dev_workflows::add_agents(const v1::WorkflowDefinition& definition) {
     if (!provided(agent, call) && scripted_[agent].count(call) == 0) wanted[agent].insert(call);
   };
   for (const auto& step : definition.steps()) {
+    if (step.kind() != v1::STEP_KIND_CALL) continue;
     want(step.agent(), step.call());
     if (step.has_undo() && !step.undo().none()) want(step.agent(), step.undo().call());
   }

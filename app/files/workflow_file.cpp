@@ -5,9 +5,13 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "actors/core/text/json.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
+#include "actors/core/workflow/wait.hpp"
 #include "app/files/workflow_types_file.hpp"
 #include "app/yaml/labels.hpp"
 #include "app/yaml/reader.hpp"
+#include "messages/time.hpp"
 
 namespace fairlead::app {
 
@@ -25,11 +29,16 @@ const std::vector<std::pair<std::string, v1::InDoubt>> in_doubt_words{
     {"retry", v1::IN_DOUBT_RETRY}, {"park", v1::IN_DOUBT_PARK}, {"fail", v1::IN_DOUBT_FAIL}};
 
 const std::vector<std::pair<std::string, bool>> end_words{{"completed", false}, {"failed", true}};
+const std::vector<std::pair<std::string, bool>> on_timeout_words{{"fail", false}, {"continue", true}};
+
+// Each may be wrong for some kind of step.
+const std::vector<std::string> step_keys{"agent",       "call",    "wait",       "signal",     "with",     "input_type",
+                                         "output_type", "timeout", "on_timeout", "heartbeat",  "labels",   "retry_for",
+                                         "attempts",    "backoff", "in_doubt",   "on_failure", "cool_off", "pivot"};
 
 // Words of later releases, refused by name.
 const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
-const std::vector<std::string> later_in_step{"for_each", "repeat", "wait",    "signal", "on_timeout",
-                                             "workflow", "join",   "finally", "retry",  "lock"};
+const std::vector<std::string> later_in_step{"for_each", "repeat", "workflow", "join", "finally", "retry", "lock"};
 const std::vector<std::string> later_in_undo{"also_if_failed", "retry"};
 
 class workflow_reader {
@@ -158,7 +167,6 @@ class workflow_reader {
     place(here, node);
     auto& step = *out_.definition.add_steps();
     step.set_name(name);
-    step.set_in_doubt(v1::IN_DOUBT_RETRY);
     yaml_section section{node};
     if (const auto needs = found(section, "needs", here)) {
       for (const auto& item : names_in(*needs)) {
@@ -166,15 +174,42 @@ class workflow_reader {
         if (const auto need = item.text()) step.add_needs(*need);
       }
     }
-    if (const auto agent = found(section, "agent", here)) {
-      if (const auto text = agent->text()) step.set_agent(*text);
-    }
-    if (const auto call = found(section, "call", here)) {
-      if (const auto text = call->text()) step.set_call(*text);
-    }
     if (const auto when = found(section, "when", here)) {
       if (const auto json = when->json()) step.set_when_json(*json);
     }
+    const auto agent = found(section, "agent", here);
+    const auto call = found(section, "call", here);
+    const auto wait = found(section, "wait", here);
+    const auto signal = found(section, "signal", here);
+    step.set_kind(core::kind_of_keys(wait.has_value(), signal.has_value(), agent || call));
+    for (const auto& key : step_keys)
+      if (auto why = core::why_not(step.kind(), key)) section.refuse(key, std::move(why->sentence), std::move(why->remedy));
+    if (step.kind() == v1::STEP_KIND_CALL) {
+      if (agent) {
+        if (const auto text = agent->text()) step.set_agent(*text);
+      }
+      if (call) {
+        if (const auto text = call->text()) step.set_call(*text);
+      }
+      read_perform(section, here, step);
+    } else {
+      if (step.kind() == v1::STEP_KIND_VALUE) read_value(section, here, step);
+      if (step.kind() == v1::STEP_KIND_WAIT) read_wait(*wait, step);
+      if (step.kind() == v1::STEP_KIND_SIGNAL) read_signal(section, here, *signal, step);
+      const auto undo = found(section, "undo", here);
+      step.mutable_undo()->set_none(true);
+      if (undo && !undo->is_word("none")) {
+        auto why = core::why_no_undo(step.kind());
+        section.refuse("undo", std::move(why.sentence), std::move(why.remedy));
+      }
+    }
+    section.not_yet(later_in_step);
+    section.finish();
+  }
+
+  // What an agent is told, beside its call.
+  void read_perform(yaml_section& section, const std::string& here, v1::StepDefinition& step) {
+    step.set_in_doubt(v1::IN_DOUBT_RETRY);
     const auto with = found(section, "with", here);
     if (with) {
       if (const auto json = with->json()) step.set_with_json(*json);
@@ -202,8 +237,43 @@ class workflow_reader {
       if (const auto text = type->text()) step.set_output_type(*text);
     }
     if (const auto undo = found(section, "undo", here)) read_undo(*undo, *step.mutable_undo());
-    section.not_yet(later_in_step);
-    section.finish();
+  }
+
+  void read_value(yaml_section& section, const std::string& here, v1::StepDefinition& step) {
+    step.set_with_json("null");
+    if (const auto with = found(section, "with", here)) {
+      if (const auto json = with->json()) step.set_with_json(*json);
+    }
+  }
+
+  // A duration, a time, or an expression that gives one of them.
+  static void read_wait(const yaml_node& node, v1::StepDefinition& step) {
+    const auto& value = node.value();
+    const bool scalar = value.kind == yaml_value::kind_type::scalar;
+    if (scalar && value.text.find("${") != std::string::npos) {
+      if (const auto json = node.json()) step.set_with_json(*json);
+      return;
+    }
+    const auto text = scalar ? core::canonical_wait(value.text) : std::nullopt;
+    if (!text)
+      node.expected("a duration such as 10m of at most 3660d, a time such as 2026-12-24T18:00:00Z, or an expression");
+    else if (core::is_wait_duration(*text) && *text == format_duration(0))
+      node.expected("a duration from 1ms to 3660d");
+    else
+      core::append_json_string(*step.mutable_with_json(), *text);
+  }
+
+  void read_signal(yaml_section& section, const std::string& here, const yaml_node& signal, v1::StepDefinition& step) {
+    step.set_with_json("null");
+    if (const auto name = signal.text()) step.set_signal(*name);
+    if (const auto timeout = found(section, "timeout", here)) {
+      if (const auto ms = timeout->duration_ms(1, longest_ms)) step.set_timeout_ms(*ms);
+    }
+    if (found(section, "on_timeout", here)) {
+      bool goes_on = false;
+      if (section.word("on_timeout", goes_on, on_timeout_words)) step.set_goes_on_untimely(goes_on);
+    }
+    read_failure(section, here, step);
   }
 
   void read_undo(const yaml_node& node, v1::UndoDefinition& undo) {
@@ -236,11 +306,14 @@ class workflow_reader {
       auto where = found.step.empty() ? found.field : dotted("steps", found.step);
       if (!found.step.empty() && !found.field.empty()) where = dotted(where, found.field);
       const bool follows = std::any_of(known.begin(), known.end(), [&](const problem& p) { return follows_from(p, where, found.field); });
-      if (follows || (unsure.count(found.step) != 0 && (found.field == "with" || found.field == "when" || found.field == "undo.with")))
-        continue;
+      if (follows || (unsure.count(found.step) != 0 && reads_outputs(found.field))) continue;
       const auto at = out_.place_of(where);
       document.problems.push_back({out_.file, at.first, at.second, where, found.sentence, found.remedy});
     }
+  }
+
+  static bool reads_outputs(const std::string& field) {
+    return field == "with" || field == "when" || field == "wait" || field == "undo.with";
   }
 
   // True when `known` already says what is wrong at `where`, or when what core believes there rests on a key that could not be read.

@@ -248,16 +248,25 @@ bool yaml_section::json(const std::string& key, std::string& out) {
 
 void yaml_section::not_yet(const std::vector<std::string>& keys) { later_.insert(later_.end(), keys.begin(), keys.end()); }
 
+void yaml_section::refuse(std::string key, std::string sentence, std::string remedy) {
+  refused_.push_back({std::move(key), std::move(sentence), std::move(remedy)});
+}
+
 void yaml_section::finish() {
   if (!node_.is_map()) return;
   const auto entries = node_.entries();
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto& [key, value] = entries[i];
-    if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
+    const auto why = std::find_if(refused_.begin(), refused_.end(), [&key = key](const refused& one) { return one.key == key; });
+    if (why == refused_.end() && std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
     // The key is at fault, not its value.
     const auto& place = node_.value().entries[i];
     auto at_key = value;
     at_key.move_to(place.line, place.column);
+    if (why != refused_.end()) {
+      at_key.complain(why->sentence, why->remedy);
+      continue;
+    }
     if (std::find(later_.begin(), later_.end(), key) != later_.end()) {
       at_key.complain("this key is not supported yet", "");
       continue;

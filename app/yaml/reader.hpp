@@ -99,9 +99,18 @@ class yaml_section {
   /// Keys that are known to come later: named as such rather than as unknown.
   void not_yet(const std::vector<std::string>& keys);
 
+  /// A key that is known and cannot stand here, whether or not it was asked for.
+  void refuse(std::string key, std::string sentence, std::string remedy);
+
   void finish();
 
  private:
+  struct refused {
+    std::string key;
+    std::string sentence;
+    std::string remedy;
+  };
+
   template <class Out, class Read>
   static bool set(const std::optional<yaml_node>& node, Out& out, Read read) {
     if (!node) return false;
@@ -114,6 +123,7 @@ class yaml_section {
   yaml_node node_;
   std::vector<std::string> asked_;
   std::vector<std::string> later_;
+  std::vector<refused> refused_;
 };
 
 }  // namespace fairlead::app

@@ -7,6 +7,7 @@
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/labels.hpp"
 #include "actors/core/text/nearest.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/graph.hpp"
 #include "actors/core/workflow/types.hpp"
 #include "messages/time.hpp"
@@ -24,19 +25,6 @@ bool lower(char c) { return c >= 'a' && c <= 'z'; }
 bool letter(char c) { return lower(c) || (c >= 'A' && c <= 'Z'); }
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-// Names come from any client: shown short and without control characters.
-std::string shown(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text.substr(0, max_name)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  // Never ends in the middle of a UTF-8 sequence.
-  if (text.size() > max_name) {
-    while (out.size() > 1 && (static_cast<unsigned char>(out.back()) & 0xc0U) == 0x80U) out.pop_back();
-    if (static_cast<unsigned char>(out.back()) >= 0xc0U) out.pop_back();
-    out += "…";
-  }
-  return out + "\"";
-}
-
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
   const auto close = nearest(word, known);
   return close.empty() ? std::string{} : "did you mean " + close + "?";
@@ -53,7 +41,7 @@ class checker {
           "the definition takes " + std::to_string(bytes) + " bytes; at most " + std::to_string(max_definition_bytes) + " are allowed", "");
       return std::move(found_);
     }
-    if (!valid_name(definition_.name())) add("", "workflow", shown(definition_.name()) + " is not a valid workflow name", name_rule);
+    if (!valid_name(definition_.name())) add("", "workflow", shown_name(definition_.name()) + " is not a valid workflow name", name_rule);
     if (definition_.timeout_ms() != 0) range("", "timeout", definition_.timeout_ms(), 1);
     enums();
     if (definition_.steps_size() == 0) add("", "steps", "a workflow needs at least one step", "");
@@ -77,8 +65,6 @@ class checker {
   }
 
  private:
-  static constexpr const char* name_rule = "a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all";
-
   bool full() const { return found_.size() >= max_problems; }
 
   void add(std::string step, std::string field, std::string sentence, std::string remedy) {
@@ -99,7 +85,9 @@ class checker {
     if (!v1::OnFailure_IsValid(definition_.on_failure())) add("", "on_failure", "this release does not know this value", "");
     bool used = definition_.on_failure() == v1::ON_FAILURE_COOL_OFF;
     for (const auto& step : definition_.steps()) used = used || step.on_failure() == v1::ON_FAILURE_COOL_OFF;
-    const auto goes_on = [&](const v1::StepDefinition& step) { return effective(definition_, step) == v1::ON_FAILURE_CONTINUE; };
+    const auto goes_on = [&](const v1::StepDefinition& step) {
+      return may_fail(step) && effective(definition_, step) == v1::ON_FAILURE_CONTINUE;
+    };
     if (definition_.ends_failed() && std::none_of(definition_.steps().begin(), definition_.steps().end(), goes_on))
       add("", "end", "no on_failure here is continue, so end: failed has no effect", "");
     if (definition_.cool_off_ms() != 0) {
@@ -111,17 +99,17 @@ class checker {
   void check_step(int index, const needs_graph& graph) {
     const auto& step = definition_.steps(index);
     const auto& name = step.name();
-    if (!valid_name(name)) add(name, "", shown(name) + " is not a valid step name", name_rule);
+    if (!valid_name(name)) add(name, "", shown_name(name) + " is not a valid step name", name_rule);
     check_needs(step, graph);
-    check_agent(step);
-    range(name, "timeout", step.timeout_ms(), 1);
-    check_heartbeat(step);
-    check_labels(step);
-    check_retry(name, "", step);
-    check_template(index, "with", step.with_json(), graph, false);
-    check_when(index, graph);
-    if (!v1::InDoubt_IsValid(step.in_doubt())) add(name, "in_doubt", "this release does not know this value", "");
+    for (auto& found : check_kind(step))
+      if (!full()) found_.push_back(std::move(found));
+    if (step.kind() == v1::STEP_KIND_CALL) check_perform(index, graph);
+    if (step.kind() == v1::STEP_KIND_VALUE) check_template(index, "with", step.with_json(), graph, false);
+    if (step.kind() == v1::STEP_KIND_WAIT) check_wait(index, graph);
+    if (!step.when_json().empty())
+      check_expression(index, "when", step.when_json(), graph, R"(write it as "${ … }", which gives true or false)");
     if (!v1::OnFailure_IsValid(step.on_failure())) add(name, "on_failure", "this release does not know this value", "");
+    if (!may_fail(step)) return;
     if (effective(definition_, step) == v1::ON_FAILURE_COOL_OFF) {
       if (step.cool_off_ms() == 0 && definition_.cool_off_ms() == 0)
         add(name, "cool_off", "on_failure: cool_off needs a duration", "add cool_off: 10m to the step or the workflow");
@@ -130,13 +118,25 @@ class checker {
     } else if (step.cool_off_ms() != 0) {
       add(name, "cool_off", "on_failure of the step is not cool_off, so cool_off has no effect", "");
     }
-    if (step.has_undo() && !step.undo().none()) {
-      const auto& undo = step.undo();
-      check_call(name, "undo.call", step.agent(), undo.call());
-      range(name, "undo.timeout", undo.timeout_ms(), 1);
-      check_retry(name, "undo.", undo);
-      check_template(index, "undo.with", undo.with_json(), graph, true);
-    }
+  }
+
+  // What an agent is told to do, and to undo.
+  void check_perform(int index, const needs_graph& graph) {
+    const auto& step = definition_.steps(index);
+    const auto& name = step.name();
+    check_agent(step);
+    range(name, "timeout", step.timeout_ms(), 1);
+    check_heartbeat(step);
+    check_labels(step);
+    check_retry(name, "", step);
+    check_template(index, "with", step.with_json(), graph, false);
+    if (!v1::InDoubt_IsValid(step.in_doubt())) add(name, "in_doubt", "this release does not know this value", "");
+    if (!step.has_undo() || step.undo().none()) return;
+    const auto& undo = step.undo();
+    check_call(name, "undo.call", step.agent(), undo.call());
+    range(name, "undo.timeout", undo.timeout_ms(), 1);
+    check_retry(name, "undo.", undo);
+    check_template(index, "undo.with", undo.with_json(), graph, true);
   }
 
   void check_needs(const v1::StepDefinition& step, const needs_graph& graph) {
@@ -146,9 +146,9 @@ class checker {
       if (need == step.name()) {
         add(step.name(), "needs", "a step cannot need itself", "");
       } else if (graph.index_of(need) < 0) {
-        add(step.name(), "needs", shown(need) + " is not a step of this workflow", did_you_mean(need, names_));
+        add(step.name(), "needs", shown_name(need) + " is not a step of this workflow", did_you_mean(need, names_));
       } else if (!seen.insert(need).second) {
-        add(step.name(), "needs", shown(need) + " is given twice", "");
+        add(step.name(), "needs", shown_name(need) + " is given twice", "");
       }
     }
   }
@@ -157,22 +157,22 @@ class checker {
     if (step.agent().empty()) {
       add(step.name(), "agent", "the step has no agent", "");
     } else if (!valid_agent_name(step.agent())) {
-      add(step.name(), "agent", shown(step.agent()) + " is not a valid agent name", "");
+      add(step.name(), "agent", shown_name(step.agent()) + " is not a valid agent name", "");
     } else if (agents_ != nullptr && agents_->count(step.agent()) == 0) {
       std::vector<std::string> known;
       for (const auto& entry : *agents_) known.push_back(entry.first);
-      add(step.name(), "agent", "there is no agent " + shown(step.agent()), did_you_mean(step.agent(), known));
+      add(step.name(), "agent", "there is no agent " + shown_name(step.agent()), did_you_mean(step.agent(), known));
     }
     check_call(step.name(), "call", step.agent(), step.call());
   }
 
   void check_call(const std::string& step, const std::string& field, const std::string& agent, const std::string& call) {
     if (call.empty()) return add(step, field, "the call of the agent is missing", "");
-    if (!valid_agent_name(call)) return add(step, field, shown(call) + " is not a valid call name", "");
+    if (!valid_agent_name(call)) return add(step, field, shown_name(call) + " is not a valid call name", "");
     if (agents_ == nullptr) return;
     const auto found = agents_->find(agent);
     if (found == agents_->end() || !found->second || found->second->count(call) != 0) return;
-    add(step, field, "agent " + agent + " has no call " + shown(call),
+    add(step, field, "agent " + agent + " has no call " + shown_name(call),
         did_you_mean(call, std::vector<std::string>(found->second->begin(), found->second->end())));
   }
 
@@ -195,9 +195,9 @@ class checker {
     for (const auto& label : step.labels()) {
       if (full()) return;
       if (!valid_label(label)) {
-        add(step.name(), "labels", shown(label.key()) + " is not " + label_rule, "");
+        add(step.name(), "labels", shown_name(label.key()) + " is not " + label_rule, "");
       } else if (!seen.insert(label.key()).second) {
-        add(step.name(), "labels", "the label " + shown(label.key()) + " is given twice", "");
+        add(step.name(), "labels", "the label " + shown_name(label.key()) + " is given twice", "");
       }
     }
   }
@@ -226,26 +226,33 @@ class checker {
     for (const auto& mentioned : compiled->mentioned_steps()) {
       const int other = graph.index_of(mentioned);
       if (other < 0) {
-        add(step, field, "an expression reads step " + shown(mentioned) + ", which is not in this workflow",
+        add(step, field, "an expression reads step " + shown_name(mentioned) + ", which is not in this workflow",
             did_you_mean(mentioned, names_));
       } else if (definition_.steps(index).name() == mentioned) {
         if (!own_output) add(step, field, "an expression reads the output of its own step, which does not exist yet", "");
       } else if (cycles_.empty() && !graph.reaches(index, other)) {
-        add(step, field, "an expression reads step " + shown(mentioned) + ", which may not have ended when this step starts",
+        add(step, field, "an expression reads step " + shown_name(mentioned) + ", which may not have ended when this step starts",
             "add " + mentioned + " to the step's needs");
       }
     }
   }
 
-  void check_when(int index, const needs_graph& graph) {
-    const auto& step = definition_.steps(index);
-    if (step.when_json().empty()) return;
-    const auto compiled = input_template::compile(step.when_json());
-    // One expression and nothing around it.
-    if (compiled && (compiled->expressions().size() != 1 || trim_json(step.when_json()).front() != '"'))
-      add(step.name(), "when", "this is not one expression", R"(write it as "${ … }", which gives true or false)");
+  // A text that is one expression, with nothing around it.
+  void check_expression(int index, const std::string& field, const std::string& json, const needs_graph& graph, const char* remedy) {
+    const auto compiled = input_template::compile(json);
+    if (compiled && (compiled->expressions().size() != 1 || trim_json(json).front() != '"'))
+      add(definition_.steps(index).name(), field, "this is not one expression", remedy);
     else
-      check_template(index, "when", step.when_json(), graph, false);
+      check_template(index, field, json, graph, false);
+  }
+
+  void check_wait(int index, const needs_graph& graph) {
+    const auto& step = definition_.steps(index);
+    if (trim_json(step.with_json()).empty()) return;  // check_kind has said so
+    const auto compiled = input_template::compile(step.with_json());
+    if (!compiled || !compiled->expressions().empty())
+      return check_expression(index, "wait", step.with_json(), graph, R"(write it as "${ … }", which gives a duration or a time)");
+    if (auto why = check_literal_wait(step.with_json())) add(step.name(), "wait", std::move(why->sentence), std::move(why->remedy));
   }
 
   void check_cycles() {
@@ -281,7 +288,7 @@ class checker {
       for (const int pivot : pivots) {
         if (pivot == i) continue;
         if (graph.reaches(i, pivot)) {
-          if (effective(definition_, step) == v1::ON_FAILURE_UNDO) {
+          if (may_fail(step) && effective(definition_, step) == v1::ON_FAILURE_UNDO) {
             add(step.name(), "on_failure",
                 "this step comes after the pivot " + names_[static_cast<std::size_t>(pivot)] + ", so it can never be undone",
                 "set on_failure: park, fail, continue or cool_off on this step");
@@ -305,6 +312,18 @@ class checker {
 };
 
 }  // namespace
+
+std::string shown_name(std::string_view name) {
+  std::string out = "\"";
+  for (const char c : name.substr(0, max_name)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  // Never ends in the middle of a UTF-8 sequence.
+  if (name.size() > max_name) {
+    while (out.size() > 1 && (static_cast<unsigned char>(out.back()) & 0xc0U) == 0x80U) out.pop_back();
+    if (static_cast<unsigned char>(out.back()) >= 0xc0U) out.pop_back();
+    out += "…";
+  }
+  return out + "\"";
+}
 
 bool valid_name(std::string_view name) {
   return !name.empty() && name.size() <= max_name && lower(name.front()) &&

@@ -34,6 +34,11 @@ inline constexpr std::size_t max_definition_bytes = 1'048'576;
 /// For workflows and steps: a lower-case letter, then lower-case letters, digits, `_` and `-`; at most 64 in all.
 bool valid_name(std::string_view name);
 
+inline constexpr const char* name_rule = "a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all";
+
+/// A name that any client may have sent, for a sentence: in quotes, short, and without control characters.
+std::string shown_name(std::string_view name);
+
 /// For agents and calls: a letter, then letters, digits, `_`, `.` and `-`; at most 64 in all.
 bool valid_agent_name(std::string_view name);
 

@@ -9,9 +9,9 @@
 
 namespace fairlead::core {
 
-/// Each with its key in the file, such as `undo.with`. They are valid as long as `step`.
+/// Each with its key in the file, such as `undo.with` or `wait`. They are valid as long as `step`.
 inline std::vector<std::pair<std::string, const std::string*>> templates_of(const v1::StepDefinition& step) {
-  std::vector<std::pair<std::string, const std::string*>> out{{"with", &step.with_json()}};
+  std::vector<std::pair<std::string, const std::string*>> out{{step.kind() == v1::STEP_KIND_WAIT ? "wait" : "with", &step.with_json()}};
   if (!step.when_json().empty()) out.emplace_back("when", &step.when_json());
   if (step.has_undo()) out.emplace_back("undo.with", &step.undo().with_json());
   return out;

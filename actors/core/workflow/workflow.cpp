@@ -50,6 +50,15 @@ result<input_template> template_of(const std::string& where, const std::string& 
   return failure;
 }
 
+/// A stored step may be of a later release, and its input must not become the whole input of the task, as that of an agent may.
+std::optional<error> unusable_kind(const v1::StepDefinition& step) {
+  if (!v1::StepKind_IsValid(step.kind()))
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step.name() + " is of a kind that this release does not know", ""};
+  if (step.kind() != v1::STEP_KIND_CALL && step.with_json().empty())
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step.name() + " has no agent and no value", ""};
+  return std::nullopt;
+}
+
 /// The type of that name; the error says that the workflow does not carry it.
 result<const google::protobuf::Descriptor*> type_of(const message_types* types, const std::string& step, const std::string& name) {
   if (name.empty()) return static_cast<const google::protobuf::Descriptor*>(nullptr);
@@ -75,6 +84,7 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
     out->types_ = std::move(*types);
   }
   for (const auto& source : definition.steps()) {
+    if (auto why = unusable_kind(source)) return std::move(*why);
     auto with = template_of("step " + source.name(), source.with_json());
     if (!with) return with.failure();
     const auto input_type = type_of(out->types_.get(), source.name(), source.input_type());

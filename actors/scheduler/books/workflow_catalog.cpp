@@ -27,7 +27,8 @@ status workflow_catalog::open(const store::snapshot& from) {
     v1::DeployedWorkflow version;
     if (version.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
       for (const auto& step : version.definition().steps())
-        longest_timeout_ms_ = std::max({longest_timeout_ms_, step.timeout_ms(), step.undo().timeout_ms()});
+        if (step.kind() == v1::STEP_KIND_CALL)
+          longest_timeout_ms_ = std::max({longest_timeout_ms_, step.timeout_ms(), step.undo().timeout_ms()});
     return true;
   });
   if (!versions.ok()) return versions;

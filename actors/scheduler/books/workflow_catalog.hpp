@@ -18,7 +18,7 @@ class workflow_catalog {
   /// Reads the current version of each name.
   status open(const store::snapshot& from);
 
-  /// The longest timeout of any step of any version ever deployed.
+  /// The longest timeout of an attempt: of any step, that an agent carries out, of any version ever deployed.
   std::int64_t longest_timeout_ms() const noexcept { return longest_timeout_ms_; }
 
   /// The current version, which is usable. Errors: not_found: there is no such workflow; wrong_state: this release cannot use the current

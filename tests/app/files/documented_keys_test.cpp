@@ -25,6 +25,13 @@ std::string workflow_bytes(const std::string& of_workflow, const std::string& of
   return file.definition.SerializeAsString();
 }
 
+/// Of a step that waits for a signal.
+std::string signal_bytes(const std::string& of_step) {
+  const auto file = parse_workflow("w.yaml", "workflow: w\nsteps:\n  a:\n    signal: s\n    timeout: 1h\n    " + of_step + "\n", nullptr);
+  EXPECT_EQ(shown(file.problems), lines{}) << of_step;
+  return file.definition.SerializeAsString();
+}
+
 /// A job as people see it: a spec keeps whether a key was written.
 std::string job_shown(const std::string& more) {
   const auto file = parse_jobs("j.yaml", "job: a\nschedule: \"@daily\"\nworkflow: w\n" + more + "\n", time_zones::of_system());
@@ -62,11 +69,13 @@ TEST(documented_keys, of_steps_have_their_defaults) {
                 {"backoff.max", "2m"},
                 {"in_doubt", "park"},
                 {"pivot", "true"},
+                {"on_timeout", "continue"},
                 {"undo.timeout", "31s"},
                 {"undo.retry_for", "2h"}},
                [](const std::string& key, const std::string& value) {
                  if (key.starts_with("undo."))
                    return workflow_bytes("", "undo: { call: z" + (value.empty() ? "" : ", " + key.substr(5) + ": " + value) + " }");
+                 if (key == "on_timeout") return signal_bytes(value.empty() ? "" : line_of(key, value));
                  return workflow_bytes("", "undo: none" + (value.empty() ? "" : "\n    " + line_of(key, value)));
                });
 }

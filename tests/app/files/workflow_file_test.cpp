@@ -1,5 +1,6 @@
 #include "app/files/workflow_file.hpp"
 
+#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
 #include "tests/app/problems.hpp"
@@ -141,8 +142,12 @@ TEST(workflow_file, says_what_is_missing) {
   EXPECT_EQ(workflow_problems("workflow: w\nsteps: {}\n"), lines{"2:8: steps: a workflow needs at least one step"});
   EXPECT_EQ(workflow_problems("workflow: w\nsteps:\n"), lines{"2:1: steps: expected a map, found nothing"});
   EXPECT_EQ(workflow_problems("workflow: w\nsteps:\n  - a\n"), lines{"2:1: steps: expected a map, found a list"});
-  EXPECT_EQ(workflow_problems("workflow: w\nsteps:\n  a:\n    timeout: 5s\n"),
-            (lines{"3:3: steps.a.agent: the step has no agent", "3:3: steps.a.call: the call of the agent is missing"}));
+  EXPECT_EQ(workflow_problems("workflow: w\nsteps:\n  a:\n    call: y\n  b:\n    agent: x\n"),
+            (lines{"3:3: steps.a.agent: the step has no agent", "5:3: steps.b.call: the call of the agent is missing"}));
+  EXPECT_EQ(
+      workflow_problems("workflow: w\nsteps:\n  a:\n    timeout: 5s\n"),
+      lines{"4:5: steps.a.timeout: a step that computes a value has no agent: `timeout` has no effect here; remove timeout, or give the "
+            "step an agent and a call"});
   EXPECT_EQ(workflow_problems("workflow: w\nsteps:\n  a:\n"), lines{"3:3: steps.a: expected a map, found nothing"});
   EXPECT_EQ(workflow_problems("[workflow]\n"), lines{"1:1: expected a map, found a list"});
 }
@@ -326,6 +331,123 @@ TEST(workflow_file, shows_a_condition_that_is_no_expression_at_its_key) {
             lines{"3:7: steps.a.when: an expression reads the output of its own step, which does not exist yet"});
 }
 
+// One step with these lines alone; they begin on line 4.
+std::string step_of(const std::string& text) { return "workflow: w\nsteps:\n  a:\n" + text; }
+
+TEST(workflow_file, reads_steps_without_an_agent_as_they_are_stored) {
+  const std::string nothing_to_undo = "undo { none: true } ";
+  const std::vector<std::pair<std::string, std::string>> table{
+      {"    {}\n", R"(with_json: "null" )" + nothing_to_undo + "kind: STEP_KIND_VALUE"},
+      {"    when: ${ .input.a }\n    with: { sum: \"${ .input.b + 1 }\", n: 1 }\n    undo: none\n",
+       R"(with_json: "{\"sum\":\"${ .input.b + 1 }\",\"n\":1}" )" + nothing_to_undo +
+           R"(when_json: "\"${ .input.a }\"" kind: STEP_KIND_VALUE)"},
+      {"    wait: 90s\n", R"(with_json: "\"1m30s\"" )" + nothing_to_undo + "kind: STEP_KIND_WAIT"},
+      {"    wait: \"3660d\"\n    undo: none\n", R"(with_json: "\"3660d\"" )" + nothing_to_undo + "kind: STEP_KIND_WAIT"},
+      {"    wait: 2026-12-24T18:00:00Z\n", R"(with_json: "\"2026-12-24T18:00:00.000Z\"" )" + nothing_to_undo + "kind: STEP_KIND_WAIT"},
+      {"    wait: 2026-12-24T19:00:00.5+01:00\n",
+       R"(with_json: "\"2026-12-24T18:00:00.500Z\"" )" + nothing_to_undo + "kind: STEP_KIND_WAIT"},
+      {"    wait: \"${ .input.pause // \\\"10m\\\" }\"\n",
+       R"(with_json: "\"${ .input.pause // \\\"10m\\\" }\"" )" + nothing_to_undo + "kind: STEP_KIND_WAIT"},
+      {"    signal: approved\n    timeout: 7d\n",
+       R"(with_json: "null" timeout_ms: 604800000 )" + nothing_to_undo + R"(kind: STEP_KIND_SIGNAL signal: "approved")"},
+      {"    signal: approved\n    timeout: 1ms\n    on_timeout: continue\n",
+       R"(with_json: "null" timeout_ms: 1 )" + nothing_to_undo + R"(kind: STEP_KIND_SIGNAL signal: "approved" goes_on_untimely: true)"},
+      {"    signal: approved\n    timeout: 1h\n    on_timeout: fail\n    on_failure: cool_off\n    cool_off: 10m\n",
+       R"(with_json: "null" timeout_ms: 3600000 )" + nothing_to_undo +
+           R"(on_failure: ON_FAILURE_COOL_OFF cool_off_ms: 600000 kind: STEP_KIND_SIGNAL signal: "approved")"},
+  };
+  for (const auto& [text, stored] : table) {
+    const auto file = parse_workflow("w.yaml", step_of(text), nullptr);
+    EXPECT_EQ(shown(file.problems), lines{}) << text;
+    v1::StepDefinition expected;
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString("name: \"a\" " + stored, &expected)) << stored;
+    ASSERT_EQ(file.definition.steps_size(), 1) << text;
+    EXPECT_EQ(file.definition.steps(0).DebugString(), expected.DebugString()) << text;
+  }
+}
+
+TEST(workflow_file, refuses_each_key_of_an_agent_where_there_is_none) {
+  const std::vector<std::pair<std::string, std::string>> kinds{{"wait: 10m", "a step that waits"},
+                                                               {"signal: s\n    timeout: 1h", "a step that waits for a signal"},
+                                                               {"with: 1", "a step that computes a value"}};
+  const std::vector<std::pair<std::string, std::string>> keys{
+      {"retry_for: 1h", "agent"},   {"attempts: 3", "agent"},     {"backoff: { first: 1s }", "agent"},
+      {"in_doubt: retry", "agent"}, {"heartbeat: 10s", "agent"},  {"labels: { zone: eu }", "agent"},
+      {"pivot: false", ""},         {"input_type: a.B", "input"}, {"output_type: a.B", ""},
+      {"undo: { call: z }", ""},
+  };
+  for (const auto& [kind, words] : kinds) {
+    for (const auto& [line, lacks] : keys) {
+      const auto found = workflow_problems(step_of("    " + kind + "\n    " + line + "\n"));
+      ASSERT_EQ(found.size(), 1U) << kind << ", " << line;
+      const auto key = line.substr(0, line.find(':'));
+      const auto at = std::to_string(kind.find('\n') == std::string::npos ? 5 : 6) + ":5: steps.a." + key + ": ";
+      EXPECT_EQ(found[0].substr(0, at.size() + words.size()), at + words) << kind;
+      if (!lacks.empty()) {
+        EXPECT_NE(found[0].find(" has no " + lacks + ": `" + key + "` has no effect here"), std::string::npos) << found[0];
+      }
+    }
+  }
+}
+
+TEST(workflow_file, shows_what_is_wrong_with_a_step_without_an_agent_at_its_line) {
+  const std::string neither =
+      "4:11: steps.a.wait: expected a duration such as 10m of at most 3660d, a time such as 2026-12-24T18:00:00Z, or an expression, found ";
+  const std::vector<std::pair<std::string, lines>> table{
+      {"    wait: soon\n", {neither + "\"soon\""}},
+      {"    wait: 10\n", {neither + "the number 10"}},
+      {"    wait: 3661d\n", {neither + "\"3661d\""}},
+      {"    wait: [10m]\n", {neither + "a list"}},
+      {"    wait: 2026-12-24\n", {neither + "\"2026-12-24\""}},
+      {"    wait: 2026-12-24T18:00:00\n", {neither + "\"2026-12-24T18:00:00\""}},
+      {"    wait: 0s\n", {"4:11: steps.a.wait: expected a duration from 1ms to 3660d, found \"0s\""}},
+      {"    wait: \"${ .steps.b }\"\n", {"4:11: steps.a.wait: an expression reads step \"b\", which is not in this workflow"}},
+      {"    wait: 10m\n    agent: x\n    call: y\n",
+       {"5:5: steps.a.agent: `wait` and `agent` exclude one another; make two steps of it",
+        "6:5: steps.a.call: `wait` and `call` exclude one another; make two steps of it"}},
+      {"    wait: 10m\n    signal: s\n    timeout: 1h\n",
+       {"5:5: steps.a.signal: `wait` and `signal` exclude one another; remove wait; timeout says how long the step waits for its signal",
+        "6:5: steps.a.timeout: a step that waits has no agent: `timeout` has no effect here; remove timeout"}},
+      {"    wait: 10m\n    with: 1\n", {"5:5: steps.a.with: a step that waits has no input: `with` has no effect here; remove with"}},
+      {"    wait: 10m\n    on_failure: undo\n",
+       {"5:5: steps.a.on_failure: a step that waits cannot fail: `on_failure` has no effect here; remove on_failure"}},
+      {"    wait: 10m\n    on_timeout: continue\n",
+       {"5:5: steps.a.on_timeout: only a step that waits for a signal has `on_timeout`; remove on_timeout"}},
+      {"    wait: 10m\n    undo: { call: z }\n",
+       {"5:5: steps.a.undo: a step that waits has nothing to undo; remove undo, or set undo: none"}},
+      {"    wait: 10m\n    needs: [b]\n", {"5:12: steps.a.needs: \"b\" is not a step of this workflow"}},
+      {"    wait: 10m\n    tiemout: 1h\n",
+       {"5:5: steps.a.tiemout: this key is not known here; known keys: needs, when, agent, call, wait, "
+        "signal or undo"}},
+      {"    signal: approved\n", {"3:3: steps.a.timeout: a step that waits for a signal needs a timeout; add timeout: 7d"}},
+      {"    signal: approved\n    timeout: 0s\n", {"5:14: steps.a.timeout: expected a duration from 1ms to 3660d, found \"0s\""}},
+      {"    signal: Approved\n    timeout: 1h\n",
+       {"4:13: steps.a.signal: \"Approved\" is not a valid name of a signal; a lower-case letter, then lower-case letters, digits, _ and "
+        "-; at "
+        "most 64 in all"}},
+      {"    signal: 5\n    timeout: 1h\n", {"4:13: steps.a.signal: expected text, found the number 5"}},
+      {"    signal: s\n    timeout: 1h\n    on_timeout: undo\n", {"6:17: steps.a.on_timeout: expected fail or continue, found \"undo\""}},
+      {"    signal: s\n    timeout: 1h\n    on_timeout: continue\n    on_failure: park\n",
+       {"7:17: steps.a.on_failure: with on_timeout: continue the step cannot fail: `on_failure` has no effect here; remove on_failure, or "
+        "set "
+        "on_timeout: fail"}},
+      {"    signal: s\n    timeout: 1h\n    agent: x\n",
+       {"6:5: steps.a.agent: `signal` and `agent` exclude one another; make two steps of it"}},
+      {"    agent: x\n    call: y\n    on_timeout: continue\n",
+       {"6:5: steps.a.on_timeout: only a step that waits for a signal has `on_timeout`; remove on_timeout; on_failure says what follows a "
+        "step "
+        "that has failed"}},
+      {"    with: \"${ .steps.a }\"\n", {"4:11: steps.a.with: an expression reads the output of its own step, which does not exist yet"}},
+  };
+  for (const auto& [text, found] : table) EXPECT_EQ(workflow_problems(step_of(text)), found) << text;
+}
+
+TEST(workflow_file, a_workflow_that_undoes_asks_no_undo_of_a_step_without_an_agent) {
+  EXPECT_EQ(workflow_problems("workflow: w\non_failure: undo\nsteps:\n  a: { with: 1 }\n  b: { wait: 1h }\n"
+                              "  c: { signal: s, timeout: 1h }\n"),
+            lines{});
+}
+
 TEST(workflow_file, reads_what_goes_on_without_a_step_and_how_the_task_ends_then) {
   const auto file = parse_workflow("w.yaml", step_with("on_failure: continue") + "end: failed\n", nullptr);
   EXPECT_EQ(shown(file.problems), lines{});
@@ -337,7 +459,7 @@ TEST(workflow_file, reads_what_goes_on_without_a_step_and_how_the_task_ends_then
 }
 
 TEST(workflow_file, refuses_later_words_by_name) {
-  for (const auto* key : {"for_each", "repeat", "wait", "signal", "on_timeout", "workflow", "join", "finally", "retry", "lock"})
+  for (const auto* key : {"for_each", "repeat", "workflow", "join", "finally", "retry", "lock"})
     EXPECT_EQ(workflow_problems(step_with(std::string{key} + ": x")),
               lines{"3:1: steps.a." + std::string{key} + ": this key is not supported yet"});
   for (const auto* key : {"labels", "lock", "finally", "retry"})

@@ -1,0 +1,170 @@
+#include "actors/core/workflow/check_kinds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "actors/core/text/json.hpp"
+#include "actors/core/workflow/wait.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::core {
+
+namespace {
+
+std::string words_of(v1::StepKind kind) {
+  switch (kind) {
+    case v1::STEP_KIND_VALUE: return "a step that computes a value";
+    case v1::STEP_KIND_WAIT: return "a step that waits";
+    case v1::STEP_KIND_SIGNAL: return "a step that waits for a signal";
+    default: return "a step that an agent carries out";
+  }
+}
+
+bool one_of(std::string_view key, std::initializer_list<std::string_view> keys) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+bool may_have(v1::StepKind kind, std::string_view key) {
+  if (one_of(key, {"needs", "when", "undo"})) return true;
+  switch (kind) {
+    case v1::STEP_KIND_VALUE: return key == "with";
+    case v1::STEP_KIND_WAIT: return key == "wait";
+    case v1::STEP_KIND_SIGNAL: return one_of(key, {"signal", "timeout", "on_timeout", "on_failure", "cool_off"});
+    default: return !one_of(key, {"wait", "signal", "on_timeout"});
+  }
+}
+
+/// The fields of a message that are set, as keys of the file. `with`, `wait` and `undo` are looked at by themselves.
+std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
+  const std::array<std::pair<std::string_view, bool>, 16> all{{{"agent", !step.agent().empty()},
+                                                               {"call", !step.call().empty()},
+                                                               {"signal", !step.signal().empty()},
+                                                               {"input_type", !step.input_type().empty()},
+                                                               {"output_type", !step.output_type().empty()},
+                                                               {"timeout", step.timeout_ms() != 0},
+                                                               {"on_timeout", step.goes_on_untimely()},
+                                                               {"heartbeat", step.heartbeat_ms() != 0},
+                                                               {"labels", step.labels_size() != 0},
+                                                               {"retry_for", step.retry_for_ms() != 0},
+                                                               {"attempts", step.attempts() != 0},
+                                                               {"backoff", step.has_backoff()},
+                                                               {"in_doubt", step.in_doubt() != v1::IN_DOUBT_UNSPECIFIED},
+                                                               {"on_failure", step.on_failure() != v1::ON_FAILURE_UNSPECIFIED},
+                                                               {"cool_off", step.cool_off_ms() != 0},
+                                                               {"pivot", step.pivot()}}};
+  std::vector<std::string_view> out;
+  for (const auto& [key, set] : all)
+    if (set) out.push_back(key);
+  return out;
+}
+
+class kind_checker {
+ public:
+  explicit kind_checker(const v1::StepDefinition& step) : step_(step) {}
+
+  std::vector<definition_problem> run() {
+    if (!v1::StepKind_IsValid(step_.kind())) {
+      add("", {"this release does not know this kind of step", ""});
+      return std::move(found_);
+    }
+    for (const auto key : keys_set(step_))
+      if (auto why = why_not(step_.kind(), key)) add(std::string{key}, std::move(*why));
+    if (step_.kind() == v1::STEP_KIND_CALL) return std::move(found_);
+    if (!step_.has_undo())
+      add("undo", {words_of(step_.kind()) + " says that there is nothing to undo", "set undo: none"});
+    else if (v1::UndoDefinition none; none.set_none(true), step_.undo().SerializeAsString() != none.SerializeAsString())
+      add("undo", why_no_undo(step_.kind()));
+    if (step_.kind() == v1::STEP_KIND_VALUE && trim_json(step_.with_json()).empty())
+      add("with", {"the value of the step is missing", "set with: null"});
+    if (step_.kind() == v1::STEP_KIND_WAIT && trim_json(step_.with_json()).empty())
+      add("wait", {"the duration or the time of the wait is missing", "add wait: 10m"});
+    if (step_.kind() == v1::STEP_KIND_SIGNAL) check_signal();
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::string key, refused_key why) {
+    found_.push_back({step_.name(), std::move(key), std::move(why.sentence), std::move(why.remedy)});
+  }
+
+  void check_signal() {
+    if (step_.signal().empty())
+      add("signal", {"the name of the signal is missing", "add signal: NAME"});
+    else if (!valid_name(step_.signal()))
+      add("signal", {shown_name(step_.signal()) + " is not a valid name of a signal", name_rule});
+    if (step_.with_json() != "null")
+      if (auto why = why_not(step_.kind(), "with")) add("with", std::move(*why));
+    if (step_.timeout_ms() == 0)
+      add("timeout", {"a step that waits for a signal needs a timeout", "add timeout: 7d"});
+    else if (step_.timeout_ms() < 0 || step_.timeout_ms() > longest_wait_ms)
+      add("timeout", {std::to_string(step_.timeout_ms()) + "ms is not between 1ms and " + format_duration(longest_wait_ms), ""});
+    if (!step_.goes_on_untimely()) return;
+    const auto no_effect = [&](const std::string& key) {
+      add(key, {"with on_timeout: continue the step cannot fail: `" + key + "` has no effect here",
+                "remove " + key + ", or set on_timeout: fail"});
+    };
+    if (step_.on_failure() != v1::ON_FAILURE_UNSPECIFIED) no_effect("on_failure");
+    if (step_.cool_off_ms() != 0) no_effect("cool_off");
+  }
+
+  const v1::StepDefinition& step_;
+  std::vector<definition_problem> found_;
+};
+
+}  // namespace
+
+v1::StepKind kind_of_keys(bool waits, bool awaits_signal, bool calls) {
+  if (waits) return v1::STEP_KIND_WAIT;
+  if (awaits_signal) return v1::STEP_KIND_SIGNAL;
+  return calls ? v1::STEP_KIND_CALL : v1::STEP_KIND_VALUE;
+}
+
+std::optional<refused_key> why_not(v1::StepKind kind, std::string_view key) {
+  if (may_have(kind, key)) return std::nullopt;
+  const auto name = std::string{key};
+  const auto no_effect = "`" + name + "` has no effect here";
+  const bool waits = kind == v1::STEP_KIND_WAIT || kind == v1::STEP_KIND_SIGNAL;
+  if (waits && one_of(key, {"agent", "call", "wait", "signal"}))
+    return refused_key{std::string{kind == v1::STEP_KIND_WAIT ? "`wait`" : "`signal`"} + " and `" + name + "` exclude one another",
+                       key == "signal" ? "remove wait; timeout says how long the step waits for its signal" : "make two steps of it"};
+  if (kind == v1::STEP_KIND_CALL || one_of(key, {"signal", "on_timeout"}))
+    return refused_key{
+        "only a step that waits for a signal has `" + name + "`",
+        "remove " + name +
+            (kind == v1::STEP_KIND_CALL && key == "on_timeout" ? "; on_failure says what follows a step that has failed" : "")};
+  if (one_of(key, {"with", "input_type"})) return refused_key{words_of(kind) + " has no input: " + no_effect, "remove " + name};
+  if (one_of(key, {"on_failure", "cool_off"})) return refused_key{words_of(kind) + " cannot fail: " + no_effect, "remove " + name};
+  if (key == "pivot") return refused_key{words_of(kind) + " changes nothing: " + no_effect, "remove pivot"};
+  if (key == "output_type" && waits) return refused_key{words_of(kind) + " has no typed output: " + no_effect, "remove output_type"};
+  return refused_key{words_of(kind) + " has no agent: " + no_effect,
+                     "remove " + name + (kind == v1::STEP_KIND_VALUE ? ", or give the step an agent and a call" : "")};
+}
+
+refused_key why_no_undo(v1::StepKind kind) { return {words_of(kind) + " has nothing to undo", "remove undo, or set undo: none"}; }
+
+bool may_fail(const v1::StepDefinition& step) {
+  return step.kind() == v1::STEP_KIND_CALL || (step.kind() == v1::STEP_KIND_SIGNAL && !step.goes_on_untimely());
+}
+
+std::vector<definition_problem> check_kind(const v1::StepDefinition& step) { return kind_checker{step}.run(); }
+
+std::optional<refused_key> check_literal_wait(std::string_view json) {
+  constexpr auto remedy = "give a duration such as 10m, or a time such as 2026-12-24T18:00:00Z";
+  if (trim_json(json).front() != '"') return refused_key{"this is no text with a duration or a time", remedy};
+  const auto text = decode_json_string(trim_json(json));
+  const auto canonical = canonical_wait(text);
+  if (!canonical) {
+    const auto why = wait_end(text, 0).failure();
+    return refused_key{why.sentence, why.remedy};
+  }
+  if (is_wait_duration(text) && *canonical == format_duration(0))
+    return refused_key{text + " is not between 1ms and " + format_duration(longest_wait_ms), ""};
+  // One text for one wait: equal definitions have one content hash.
+  std::string stored;
+  append_json_string(stored, *canonical);
+  if (json != stored) return refused_key{"the wait is not in the form in which it is stored", "write it as " + *canonical};
+  return std::nullopt;
+}
+
+}  // namespace fairlead::core
