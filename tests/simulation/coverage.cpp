@@ -94,6 +94,10 @@ constexpr std::string_view happenings[] = {
     "runs with replicas",
     "shards with alert targets",
     "shards with an archive",
+    "signals kept",
+    "signals missed",
+    "signals sent",
+    "signals taken",
     "slow tries in an outage",
     "status events claimed",
     "tasks chosen for archives",
@@ -104,7 +108,9 @@ constexpr std::string_view happenings[] = {
     "undo of archived tasks asked",
     "undo of completed tasks asked",
     "undone",
+    "values computed",
     "versions deployed",
+    "waits over",
 };
 
 /// By their names.
@@ -151,6 +157,7 @@ constexpr std::string_view rules[] = {
     "lost_alert",
     "missed_untold",
     "needs",
+    "no_agent",
     "no_wake_up",
     "nodes_differ",
     "not_drained",
@@ -168,6 +175,10 @@ constexpr std::string_view rules[] = {
     "pivot_undone",
     "refused_outcome",
     "register_goes_back",
+    "signal",
+    "signal_answer",
+    "signal_early",
+    "signal_lost",
     "skipped_with_effect",
     "spoke_after_lease",
     "stale_alert",
@@ -187,6 +198,8 @@ constexpr std::string_view rules[] = {
     "undo_of_nothing",
     "undo_twice",
     "undone_but_standing",
+    "value",
+    "wait_early",
     "wrong_order",
 };
 

@@ -27,7 +27,7 @@ checker::checker(world& in, const host_clock& of_shard, const ledger& book)
       clock_(of_shard),
       ledger_(book),
       jobs_(in, of_shard, bugs_),
-      contents_(in),
+      contents_(in, of_shard),
       pace_(in, of_shard),
       archives_(in, of_shard),
       alerts_(in),
@@ -97,6 +97,8 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   judge_key(of, past, what);
   const auto* plan = shape_of(record);
   if (plan == nullptr) world::broken("one_task", what.task_id() + " is of a workflow that nobody deployed");
+  world_.judges("no_agent");
+  if (plan->own(of.step)) world::broken("no_agent", text + " was handed over, and no agent carries that step out");
   if (what.direction() == v1::DIRECTION_PERFORM) {
     // Its outcome may have come in between: a message that is only sent again then begins nothing.
     const auto over = !past.all.empty() && past.all.back().direction == next.direction && past.all.back().attempt == next.attempt &&

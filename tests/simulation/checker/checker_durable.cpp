@@ -141,8 +141,8 @@ void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& af
       world::broken("impossible_step", name + " was being undone and is " + core::state_word(is.state()));
     // Only an outcome, a lookup or an operator says that a step is done.
     const auto was_out = was.complete_by_unix_ms() != 0;
-    if (is.state() == v1::STEP_STATE_COMPLETED && !was_out && is.attempt() == was.attempt() && is.lookup().made() == was.lookup().made() &&
-        !settled_by_operator(id, is.path()))
+    if (is.state() == v1::STEP_STATE_COMPLETED && is.kind() == v1::STEP_KIND_CALL && !was_out && is.attempt() == was.attempt() &&
+        is.lookup().made() == was.lookup().made() && !settled_by_operator(id, is.path()))
       world::broken("fence", name + " went from " + core::state_word(was.state()) + " to completed without another attempt");
   }
 }
@@ -225,7 +225,8 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
     if (standing > 1) world::broken("two_effects", name + " has two standing effects");
     if (step.state() == v1::STEP_STATE_COMPLETED) {
       world_.judges("completed_without_effect");
-      if (standing == 0) world::broken("completed_without_effect", name + " is completed, and nothing stands in the service");
+      if (standing == 0 && step.kind() == v1::STEP_KIND_CALL)
+        world::broken("completed_without_effect", name + " is completed, and nothing stands in the service");
     } else if (step.state() == v1::STEP_STATE_SKIPPED) {
       world_.judges("skipped_with_effect");
       if (standing != 0) world::broken("skipped_with_effect", name + " is skipped, and its effect stands in the service");
@@ -304,7 +305,7 @@ void checker::judge_failed(const v1::TaskRecord& record) const {
     const auto standing = ledger_.standing({record.id(), index});
     if (standing > 1) world::broken("two_effects", name + " has two standing effects");
     // An undo that has failed leaves the effect; one that says nothing of it may have been carried out before that.
-    if (names(left.stands, step.path()) && standing == 0 && step.state() == v1::STEP_STATE_COMPLETED)
+    if (names(left.stands, step.path()) && standing == 0 && step.state() == v1::STEP_STATE_COMPLETED && !plan->own(index))
       world::broken("doubt_unnamed", name + " is said to stand, and nothing stands in the service");
     if (!names(left.stands, step.path()) && standing != 0 && !plan->says_undo_none(index))
       world::broken("doubt_unnamed", name + " is not named by its failed task, and its effect stands in the service");

@@ -67,6 +67,8 @@ void content_checker::answers(std::uint64_t ticket, const v1::OperateReply& what
   if (!record.ok() || !*record) return;
   const auto& step = (*record)->steps(static_cast<int>(index));
   if (step.state() == v1::STEP_STATE_SKIPPED) return;
+  // It has taken the input, and nobody asks for that any more.
+  if (step.kind() != v1::STEP_KIND_CALL && completed(step.state())) return;
   world_.count("inputs edited");
   world_.judges("edited_input");
   if (!step.has_input() || loaded(durable, **record, step.input()) != action.json())
@@ -102,7 +104,7 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
     const auto& step = record.steps(i);
     if (step.state() == v1::STEP_STATE_SKIPPED) {
       steps.members[step.path()] = value{};
-      states.members[step.path()] = text_value("skipped");
+      states.members[step.path()] = text_value(step.timed_out() ? "timed_out" : "skipped");
       continue;
     }
     if (step.state() == v1::STEP_STATE_FAILED) states.members[step.path()] = text_value("failed");
@@ -110,7 +112,9 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
     // What a step gave is known as soon as it is over, and while it is undone.
     const auto ended =
         completed(step.state()) || ((step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE) && step.has_output());
-    const auto* output = ended ? given({record.id(), static_cast<std::uint32_t>(i)}) : nullptr;
+    const step_name name{record.id(), static_cast<std::uint32_t>(i)};
+    const auto own = own_outputs_.find(name);
+    const auto* output = !ended ? nullptr : own != own_outputs_.end() ? &own->second : given(name);
     if (output == nullptr) continue;
     steps.members[step.path()] = parse_value(*output).value_or(value{});
     states.members[step.path()] = text_value("completed");
@@ -128,17 +132,15 @@ void content_checker::handed_over(const v1::Perform& what, const v1::TaskRecord&
     judge_input(what, plan, document);
 }
 
-void content_checker::judge_when(const v1::Perform& what, const shape& plan, const value& document) {
-  const auto& when = plan.step(what.step()).when_json();
+void content_checker::judge_when(const std::string& text, const std::string& when, const value& document) {
   if (when.empty()) return;
   world_.judges("when");
-  if (fill_template(when, document) != truth_value(true))
-    world::broken("when", text_of(what) + " was handed over, and " + when + " does not give true");
+  if (fill_template(when, document) != truth_value(true)) world::broken("when", text + ", and " + when + " does not give true");
 }
 
 void content_checker::judge_skip(const v1::TaskRecord& record, std::uint32_t index, const shape& plan) {
   const auto& step = record.steps(static_cast<int>(index));
-  if (skips_.count({record.id(), step.path()}) != 0) return;
+  if (step.timed_out() || skips_.count({record.id(), step.path()}) != 0) return;
   const auto& when = plan.step(index).when_json();
   world_.judges("when");
   world_.count("steps skipped by `when`");
@@ -158,7 +160,7 @@ void content_checker::judge_input(const v1::Perform& what, const shape& plan, co
       world::broken("input", text_of(what) + " was handed over with " + shown(what.input()) + ", and an operator has had " + *of.sure +
                                  " put in its place");
   }
-  judge_when(what, plan, document);
+  judge_when(text_of(what) + " was handed over", plan.step(what.step()).when_json(), document);
   const auto expected = fill_template(plan.step(what.step()).with_json(), document);
   world_.judges("input");
   if (!expected)
@@ -230,12 +232,14 @@ void content_checker::judge_log(const v1::TaskRecord& now, int index, const v1::
 void content_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable,
                                      const shape* plan) {
   if (before == nullptr) judge_submission(now, durable);
+  if (plan != nullptr) judge_own_steps(before, now, durable, *plan);
   for (int i = 0; i < now.steps_size(); ++i) {
     const auto& step = now.steps(i);
     judge_log(now, i, before, durable);
     if (plan != nullptr && step.state() == v1::STEP_STATE_SKIPPED &&
         (before == nullptr || before->steps(i).state() != v1::STEP_STATE_SKIPPED))
       judge_skip(now, static_cast<std::uint32_t>(i), *plan);
+    if (step.kind() != v1::STEP_KIND_CALL) continue;
     if (!completed(step.state()) || (before != nullptr && completed(before->steps(i).state()))) continue;
     const auto stored = loaded(durable, now, step.output());
     const auto* output = given({now.id(), static_cast<std::uint32_t>(i)});

@@ -193,6 +193,8 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
   for (const auto& [index, event] : newest) {
     const auto& step = now.steps(static_cast<int>(index));
     const auto was = before == nullptr ? 0 : before->steps(static_cast<int>(index)).not_before_unix_ms();
+    // It waits for its signal again.
+    if (plan.own(index) && step.state() != v1::STEP_STATE_FAILED) continue;
     if (step.not_before_unix_ms() != 0 && step.not_before_unix_ms() != was) judge_pause(now, index, *event, plan);
   }
 }
