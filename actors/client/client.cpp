@@ -214,11 +214,27 @@ result<v1::TaskEnd> client::wait(const std::string& id, duration limit) {
         end.set_state(reply.state());
         end.set_parked(reply.parked());
         end.set_reason(reply.reason());
+        end.set_has_output(reply.has_output());
         return true;
       },
       limit);
   if (!watched) return watched.failure();
   return end;
+}
+
+result<std::string> client::output(const std::string& id) {
+  v1::TaskShowRequest request;
+  request.set_id(id);
+  auto shown = state_->ask(request);
+  if (!shown) return shown.failure();
+  auto& task = *shown->mutable_task();
+  if (!task.has_output())
+    return error{v1::ERROR_CODE_WRONG_STATE, "Task " + id + " has no output",
+                 "A task has one once it is completed, if its workflow says `output`"};
+  if (task.output().json().empty())
+    return error{v1::ERROR_CODE_FORBIDDEN, "The output of task " + id + " is not shown: the right payloads is missing",
+                 "Ask for a token with the role payloads"};
+  return std::move(*task.mutable_output()->mutable_json());
 }
 
 status client::watch(const std::string& id, std::uint64_t after_sequence, const std::function<bool(const v1::WatchReply&)>& on_reply,

@@ -49,6 +49,10 @@ class client {
   /// for `request_timeout`; not_found.
   result<v1::TaskEnd> wait(const std::string& id, duration limit);
 
+  /// The output of a completed task, as JSON text. `wait` says whether there is one (`has_output`). Errors: not_found; wrong_state if the
+  /// task has none; forbidden if whoever asks over an API may not see payloads.
+  result<std::string> output(const std::string& id);
+
   /// Calls `on_reply` for each batch of new events until it returns false or the task has ended or parked. After a lost connection it goes
   /// on after the last sequence number seen; if the task has no event of that number any more, as after a restore, it begins anew. `limit`
   /// zero: for ever. Errors as of `wait`. `with_progress`: also called when a long step reports progress.

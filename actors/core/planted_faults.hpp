@@ -14,6 +14,9 @@ struct planted_faults {
   bool skip_needs = false;             // a step starts before the steps that it needs are done
   bool ignore_when = false;            // a step is performed although its `when` gives false
   bool skip_wanted = false;            // a step is skipped although its `when` gives true
+  bool same_key_each_round = false;    // the rounds of a step share a key
+  bool ignore_until = false;           // a step is repeated when `until` gives true, and not when it gives false
+  bool repeat_at_once = false;         // the next round does not wait
   bool short_wait = false;             // a step that waits goes on at once
   bool lose_early_signal = false;      // a signal that comes while no step waits is forgotten
   bool keep_taken_signal = false;      // a signal is taken by one step and stays for the next

@@ -15,11 +15,9 @@ namespace {
 std::vector<std::string> worker_expressions(const v1::WorkflowDefinition& definition) {
   std::vector<std::string> out;
   if (definition.ByteSizeLong() > core::max_definition_bytes) return out;
-  for (const auto& step : definition.steps()) {
-    for (const auto& [key, text] : core::templates_of(step)) {
-      const auto compiled = core::input_template::compile(*text);
-      if (compiled.ok()) out.insert(out.end(), compiled->worker_expressions().begin(), compiled->worker_expressions().end());
-    }
+  for (const auto& [where, text] : core::templates_of(definition)) {
+    const auto compiled = core::input_template::compile(*text);
+    if (compiled.ok()) out.insert(out.end(), compiled->worker_expressions().begin(), compiled->worker_expressions().end());
   }
   return out;
 }

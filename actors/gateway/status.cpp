@@ -74,6 +74,7 @@ void add(v1::AgentStatus& to, const v1::AgentStatus& more) {
   to.set_error_percent(std::max(to.error_percent(), more.error_percent()));
   to.set_latency_ms(std::max(to.latency_ms(), more.latency_ms()));
   to.set_heard_unix_ms(std::max(to.heard_unix_ms(), more.heard_unix_ms()));
+  to.set_silent(to.silent() && more.silent());
   to.set_away(to.away() && more.away());  // any shard that is connected to it counts
 }
 

@@ -205,6 +205,7 @@ v1::StatesReply states_of(const v1::StatesRequest& what, const store::snapshot& 
     item->set_state((*task)->state());
     item->set_parked((*task)->parked());
     item->set_reason(core::reason_of(**task));
+    item->set_has_output((*task)->has_output());
   }
   return out;
 }

@@ -44,9 +44,11 @@ std::string why_absent(const demand& what) {
     return std::all_of(all.begin(), all.end(), [&](const instance* one) { return !carries(one) || is(one); });
   };
   if (every([](const instance* one) { return one->draining(); })) return "all instances" + with_labels + " are draining";
+  if (every([](const instance* one) { return one->silent; }))
+    return "all instances" + with_labels + " are silent: their processes send no requests";
   if (every([](const instance* one) { return one->away; })) return "no node with an instance" + with_labels + " is connected";
   if (every([](const instance* one) { return !one->takes_work(); }))
-    return "all instances" + with_labels + " are draining or on nodes that are not connected";
+    return "all instances" + with_labels + " are draining, silent or on nodes that are not connected";
   return "no instance" + with_labels + " that takes work " + (what.lookup ? "can look up call " : "knows call ") + what.call;
 }
 
@@ -144,6 +146,7 @@ void registry::describe(v1::StatusReply& out) const {
       line.set_node(one->node);
       line.set_away(one->away);
       line.set_draining(one->draining());
+      line.set_silent(one->silent);
       for (const auto& drained : of->record.drained())
         if (one->drained && drained.instance() == one->name) line.set_drained_by(drained.who());
       line.set_sick(one->health.sick());

@@ -52,7 +52,7 @@ struct instance {
   std::uint32_t held = 0;
   bool away = false;
   bool drains_itself = false;
-  bool silent = false;  // of a worker over HTTP: its host has not heard of it for a while
+  bool silent = false;   // of a worker over HTTP: its host has not heard of it for a while
   bool leaves = false;   // for good, once it has no attempts
   bool drained = false;  // by an operator
   core::instance_health health;
@@ -67,8 +67,9 @@ struct instance {
       return std::binary_search(labels.begin(), labels.end(), label{one.key(), one.value()});
     });
   }
-  bool draining() const { return drains_itself || drained; }
-  bool takes_work() const { return !away && !draining(); }
+  /// The host of a silent worker takes no work for it, which is no drain: it does again once the worker is heard.
+  bool draining() const { return (drains_itself && !silent) || drained; }
+  bool takes_work() const { return !away && !drains_itself && !drained; }
   std::uint32_t free() const { return capacity > held ? capacity - held : 0; }
 };
 

@@ -208,7 +208,7 @@ std::optional<error> registry::drain(const v1::AgentOperateRequest& what, bool o
   }
   auto& entry = found->second;
   auto& of = *entry.of;
-  if (!on && entry.drains_itself) {
+  if (!on && entry.drains_itself && !entry.silent) {
     return error{v1::ERROR_CODE_WRONG_STATE, "Instance " + entry.name + " is draining because its process is about to stop.",
                  "The instance gets steps again when its process, or the next one, registers."};
   }

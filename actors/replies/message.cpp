@@ -43,7 +43,7 @@ std::string event_json(const v1::StatusEvent& event) {
   add_text(out, "step", event.step(), of_step);
   add_text(out, "step_state", core::state_word(event.step_state()), of_step);
   add_text(out, "reason", event.reason(), !event.reason().empty());
-  return out + "}";
+  return out + ",\"output\":" + (event.output().empty() ? "null" : event.output()) + "}";
 }
 
 std::string events_json(const std::string& node, const std::vector<v1::StatusEvent>& events) {

@@ -10,7 +10,6 @@
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/core/workflow/advice.hpp"
-#include "actors/scheduler/books/deletions.hpp"
 #include "actors/scheduler/books/payload_reader.hpp"
 #include "actors/scheduler/books/submission_check.hpp"
 #include "actors/scheduler/scheduler.hpp"
@@ -166,6 +165,7 @@ void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_
     end.set_state(record.state());
     end.set_parked(record.parked());
     end.set_reason(core::reason_of(record));
+    end.set_has_output(record.has_output());
     return has_ended(record.state()) || record.parked();
   };
   // The newest version counts: an uncommitted end has been gathered for other subscribers already.
@@ -245,6 +245,18 @@ void scheduler::answer(const v1::WorkflowDeleteRequest& what, std::uint64_t tick
   batches_.after().replies.emplace_back(ticket, std::move(reply));
 }
 
+namespace {
+
+/// Tasks of others are unknown to `submitter`; empty: to nobody.
+result<bool> is_visible_to(const std::string& submitter, const std::string& id, const store::snapshot& in) {
+  if (submitter.empty()) return true;
+  const auto tombstone = store::find_task(in, id);
+  if (!tombstone) return tombstone.failure();
+  return *tombstone && (*tombstone)->submitted_by() == submitter;
+}
+
+}  // namespace
+
 void scheduler::answer(const v1::WatchRequest& what, std::uint64_t ticket) {
   const auto refuse = [&](const error& why) {
     v1::WatchReply reply;
@@ -255,11 +267,8 @@ void scheduler::answer(const v1::WatchRequest& what, std::uint64_t ticket) {
                       "fairlead task list shows all tasks"};
   const auto known = lookup(what.id());
   if (!known || !*known) return refuse(known ? unknown : known.failure());
-  if (!what.submitted_by().empty()) {
-    const auto tombstone = store::find_task(committed(), what.id());
-    if (!tombstone) return refuse(tombstone.failure());
-    if (!*tombstone || (*tombstone)->submitted_by() != what.submitted_by()) return refuse(unknown);
-  }
+  const auto visible = is_visible_to(what.submitted_by(), what.id(), committed());
+  if (!visible || !*visible) return refuse(visible ? unknown : visible.failure());
   const auto number = (*known)->number;
   const bool on_its_way = recent_ids_.count(what.id()) != 0;
   auto reply = watches::describe(number, what.after_sequence(), committed());
@@ -320,51 +329,13 @@ void scheduler::answer(const v1::OperateRequest& what, std::uint64_t ticket) {
             .to_proto();
   } else {
     for (const auto& id : what.ids()) {
-      *reply.add_results() = operate_on(id, action);
+      *reply.add_results() = operate_on(id, action, what.submitted_by());
       if (fatal_) return;
       flush_if_large();
     }
   }
   batches_.after().replies.emplace_back(ticket, std::move(reply));
   serve_waiting();
-}
-
-std::optional<error> scheduler::delete_task(const std::string& id, std::uint64_t number, const v1::OperatorAction& action,
-                                            v1::OperateResult& out) {
-  const error leaving{v1::ERROR_CODE_UNAVAILABLE, "task " + id + " is being written, archived or deleted at this moment",
-                      "try again in a moment"};
-  if (is_leaving(number)) return leaving;
-  const deletion by{action.who(), world_.time->now()};
-  if (auto* task = load(number); task != nullptr) {
-    const auto& record = task->record;
-    if (!has_ended(record.state()) && !faults_.delete_alive)
-      return error{v1::ERROR_CODE_WRONG_STATE,
-                   "task " + id + " is " + core::state_word(record.state()) + ", and only an ended task can be deleted",
-                   "end it first: fairlead task cancel " + id + ", or fairlead task terminate " + id};
-    // Rows that the snapshot does not hold yet would stay.
-    if (!batches_.durable(task->last_sequence)) return leaving;
-    out.set_state(record.state());
-    if (const auto erased = by.of_stored(record, committed(), batches_.counts(), batches_.rows()); !erased.ok()) fail(erased.failure());
-    live_.erase(number);
-  } else {
-    if (fatal_) return fatal_;
-    auto tombstone = store::find_task(committed(), id);
-    if (!tombstone) fail(tombstone.failure());
-    if (fatal_) return fatal_;
-    // Nothing more is decided about a task while a crashed decision about it is dealt with.
-    if (!*tombstone || !has_ended((*tombstone)->final_state())) return leaving;
-    out.set_state((*tombstone)->final_state());
-    if ((*tombstone)->deleted_at_unix_ms() != 0) {
-      out.set_repeated(true);
-      return std::nullopt;
-    }
-    by.of_archived(id, std::move(**tombstone), batches_.counts(), batches_.rows());
-  }
-  archive_.deleted(number, batches_.sequence());
-  world_.log->on_note(
-      note_level::info, "scheduler",
-      "the record of task " + id + " was deleted by " + action.who() + (action.reason().empty() ? "" : ": " + action.reason()));
-  return std::nullopt;
 }
 
 namespace {
@@ -380,7 +351,7 @@ std::string hash_of(v1::OperatorAction action) {
 
 }  // namespace
 
-v1::OperateResult scheduler::operate_on(const std::string& id, const v1::OperatorAction& action) {
+v1::OperateResult scheduler::operate_on(const std::string& id, const v1::OperatorAction& action, const std::string& submitter) {
   v1::OperateResult out;
   out.set_id(id);
   const auto refused = [&out](const error& why) {
@@ -392,7 +363,12 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
     fail(known.failure());
     return refused(known.failure());
   }
-  if (!*known)
+  const auto visible = is_visible_to(submitter, id, committed());
+  if (!visible) {
+    fail(visible.failure());
+    return refused(visible.failure());
+  }
+  if (!*known || !*visible)
     return refused({v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows all tasks"});
   const auto number = (*known)->number;
   if (action.verb() == v1::OPERATOR_VERB_DELETE) {

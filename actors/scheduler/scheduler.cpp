@@ -459,6 +459,7 @@ void scheduler::gather(live_task& task, core::decision& made) {
       end->set_state(task.record.state());
       end->set_parked(task.record.parked());
       end->set_reason(core::reason_of(task.record));
+      end->set_has_output(task.record.has_output());
     }
     if (made.ended) subscribers_.erase(first, last);
   }

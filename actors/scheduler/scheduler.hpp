@@ -224,7 +224,7 @@ class scheduler final : private launch_tasks {
   void ticket(const std::string& instance, v1::Perform& what);
   bool given_back(live_task& task, const v1::OutcomeBatch& by, const v1::Outcome& what);
   void left_over(const v1::OutcomeBatch& what);
-  v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action);
+  v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action, const std::string& submitter);
   bool is_leaving(std::uint64_t number);
   error gone(const std::string& id);
   /// nullopt: done, or the store could not be read.

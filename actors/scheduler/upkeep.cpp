@@ -1,5 +1,6 @@
 // Messages of the node's own actors (Supervisor, expression worker, archiver, couriers), and work that no message starts: tasks that wait
-// for a slot or wait in vain, pending tasks, tasks that ran before a start, and repair of wake-ups.
+// for a slot or wait in vain, pending tasks, tasks that ran before a start, and repair of wake-ups. And what leaves the store: archived and
+// deleted tasks.
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +12,7 @@
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/text.hpp"
+#include "actors/scheduler/books/deletions.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "store/checksum.hpp"
 #include "store/keys.hpp"
@@ -28,6 +30,7 @@ constexpr std::size_t pending_chunk = 256;  // pending tasks read ahead
 constexpr unsigned most_mendings = 3;
 
 std::string words_for(const v1::TaskRecord& record, const core::step_wait& wait) {
+  if (wait.what == core::awaited::output) return std::string{"the task waited for "} + core::awaited_words(wait.what);
   return "step " + record.steps(static_cast<int>(wait.step)).path() + " waited for " + core::awaited_words(wait.what) +
          (wait.what == core::awaited::input && wait.direction == v1::DIRECTION_UNDO ? " to be undone" : "");
 }
@@ -131,6 +134,44 @@ error scheduler::gone(const std::string& id) {
           (deleted ? " has ended and was deleted, so it cannot be changed" : " has ended and is in the archive, so it cannot be changed"),
       deleted ? "submit another task with another id"
               : "fairlead task show " + id + " shows it, fairlead task delete " + id + " deletes its record"};
+}
+
+std::optional<error> scheduler::delete_task(const std::string& id, std::uint64_t number, const v1::OperatorAction& action,
+                                            v1::OperateResult& out) {
+  const error leaving{v1::ERROR_CODE_UNAVAILABLE, "task " + id + " is being written, archived or deleted at this moment",
+                      "try again in a moment"};
+  if (is_leaving(number)) return leaving;
+  const deletion by{action.who(), world_.time->now()};
+  if (auto* task = load(number); task != nullptr) {
+    const auto& record = task->record;
+    if (!has_ended(record.state()) && !faults_.delete_alive)
+      return error{v1::ERROR_CODE_WRONG_STATE,
+                   "task " + id + " is " + core::state_word(record.state()) + ", and only an ended task can be deleted",
+                   "end it first: fairlead task cancel " + id + ", or fairlead task terminate " + id};
+    // Rows that the snapshot does not hold yet would stay.
+    if (!batches_.durable(task->last_sequence)) return leaving;
+    out.set_state(record.state());
+    if (const auto erased = by.of_stored(record, committed(), batches_.counts(), batches_.rows()); !erased.ok()) fail(erased.failure());
+    live_.erase(number);
+  } else {
+    if (fatal_) return fatal_;
+    auto tombstone = store::find_task(committed(), id);
+    if (!tombstone) fail(tombstone.failure());
+    if (fatal_) return fatal_;
+    // Nothing more is decided about a task while a crashed decision about it is dealt with.
+    if (!*tombstone || !has_ended((*tombstone)->final_state())) return leaving;
+    out.set_state((*tombstone)->final_state());
+    if ((*tombstone)->deleted_at_unix_ms() != 0) {
+      out.set_repeated(true);
+      return std::nullopt;
+    }
+    by.of_archived(id, std::move(**tombstone), batches_.counts(), batches_.rows());
+  }
+  archive_.deleted(number, batches_.sequence());
+  world_.log->on_note(
+      note_level::info, "scheduler",
+      "the record of task " + id + " was deleted by " + action.who() + (action.reason().empty() ? "" : ": " + action.reason()));
+  return std::nullopt;
 }
 
 void scheduler::delivered(courier_rows what) {
@@ -245,10 +286,14 @@ std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, co
   for (const auto& wait : core::waits_of(task.record, *task.definition, *world_.engine, slots_)) {
     // A step to be undone may turn out to have a look-up: the answer for its undo's input shows that.
     const auto direction = wait.direction == v1::DIRECTION_LOOKUP ? v1::DIRECTION_UNDO : wait.direction;
-    const auto part = wait.what == core::awaited::condition ? v1::EXPRESSION_PART_WHEN : core::part_of_input(direction);
+    const auto part = wait.what == core::awaited::condition ? v1::EXPRESSION_PART_WHEN
+                      : wait.what == core::awaited::until   ? v1::EXPRESSION_PART_UNTIL
+                      : wait.what == core::awaited::output  ? v1::EXPRESSION_PART_OUTPUT
+                                                            : core::part_of_input(direction);
     const auto with_worker =
         asked.of_tasks.count(number) != 0 || asked.of_steps.count({number, core::evaluation_key(wait.step, part)}) != 0;
-    const auto of_worker = wait.what == core::awaited::input || wait.what == core::awaited::condition;
+    const auto of_worker = wait.what == core::awaited::input || wait.what == core::awaited::condition ||
+                           wait.what == core::awaited::until || wait.what == core::awaited::output;
     const auto outstanding = of_worker ? with_worker : wait.what == core::awaited::instance && (with_worker || slots_.waits(number));
     if (!outstanding) return wait;
   }

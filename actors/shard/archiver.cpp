@@ -6,6 +6,7 @@
 
 #include "actors/core/retention_time.hpp"
 #include "actors/core/waits.hpp"
+#include "messages/payloads.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
 #include "store/rows/alert_rows.hpp"
@@ -58,7 +59,7 @@ result<archiver::pass_result> archiver::pass() {
     if (!kept_from) return kept_from.failure();
     store::put_move(out.rows, **record, {std::max(day, *kept_from), *keep_days});
     bytes += (*record)->ByteSizeLong();
-    store::for_each_payload(std::as_const(**record), [&](const v1::Payload& payload) { bytes += payload.size(); });
+    for_each_payload(std::as_const(**record), [&](const v1::Payload& payload) { bytes += payload.size(); });
     out.numbers.push_back(task.number);
     ++out.ended[task.state];
     moved_keys_.push_back(std::move(task.key));

@@ -107,6 +107,12 @@ void workers::call(const std::string& id, const std::string& owner, std::functio
   tell(*where, std::move(then));
 }
 
+bool workers::is_of_another(const std::string& id, const std::string& owner) const {
+  const std::lock_guard lock{guard_};
+  const auto found = places_.find(id);
+  return found != places_.end() && found->second.owner != owner;
+}
+
 void workers::forget(const std::string& id) {
   std::optional<place> gone;  // destroyed outside of the lock
   {

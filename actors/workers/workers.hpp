@@ -59,6 +59,8 @@ class workers : public std::enable_shared_from_this<workers> {
 
   /// `then` is called once: on the host's thread, or with null if no worker of this owner has the id.
   void call(const std::string& id, const std::string& owner, std::function<void(agents::worker_session*)> then);
+  /// Whether the worker is here, and has another owner.
+  bool is_of_another(const std::string& id, const std::string& owner) const;
 
   /// True: those that are here go elsewhere, and none is taken. Attempts that no answer has carried are given back.
   void pause(bool on);

@@ -13,9 +13,10 @@ namespace fairlead::app::api {
 
 namespace {
 
-/// What changes more than tasks of its own: tasks themselves have who submitted them.
+/// What changes more than tasks of its own: tasks themselves have who submitted them. A signal may decide what becomes of a task.
 bool is_for_audit(const route& one) {
-  return one.needed == right::act || one.needed == right::deploy || (one.needed == right::administer && !door::is_safe(one.method));
+  return one.needed == right::act || one.handle == &signal_task || one.needed == right::deploy ||
+         (one.needed == right::administer && !door::is_safe(one.method));
 }
 
 /// About whoever asks and the node, and so in no namespace.
@@ -55,6 +56,7 @@ const std::vector<route>& routes() {
       {"GET", "/v1/tasks/{id}/steps/{step}/input", &show_step_input, needs<v1::TaskShowRequest>},
       {"GET", "/v1/tasks/{id}/steps/{step}/output", &show_step_output, needs<v1::TaskShowRequest>},
       {"POST", "/v1/tasks/{id}/actions", &act_on_task, needs<v1::OperateRequest>, runs::among_actors, keeps::if_match},
+      {"POST", "/v1/tasks/{id}/signals/{name}", &signal_task, right::submit, runs::among_actors, keeps::if_match},
       {"GET", "/v1/operations", &list_operations, needs<v1::TaskListRequest>},
       {"GET", "/v1/operations/{id}", &show_operation, needs<v1::TaskShowRequest>},
       {"GET", "/v1/operations/{id}/events", &show_operation_events, needs<v1::WatchRequest>},

@@ -56,6 +56,7 @@ void put_task(exchange_ptr x);
 void post_task(exchange_ptr x);
 void submit_batch(exchange_ptr x);
 void act_on_task(exchange_ptr x);
+void signal_task(exchange_ptr x);
 void act_on_tasks(exchange_ptr x);
 
 void list_operations(exchange_ptr x);

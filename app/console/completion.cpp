@@ -157,6 +157,7 @@ class search {
       const auto* verb = begins_with(path, "task ") ? find_task_verb(path.substr(5)) : nullptr;
       return add_names(verb != nullptr && verb->mends ? name_kind::parked_task : name_kind::task);
     }
+    if (name == "NAME" && path == "task signal") return add_names(name_kind::signal, given.front());
     if (begins_with(path, "job") && (name == "NAME" || name == "PART")) return add_names(name_kind::job);
     if (name == "INSTANCE") return add_names(name_kind::instance);
     if (name == "NODE") return add_names(name_kind::node);

@@ -9,7 +9,7 @@
 
 namespace fairlead::app {
 
-enum class name_kind { task, parked_task, step, workflow, agent, instance, node, alert, job };
+enum class name_kind { task, parked_task, step, signal, workflow, agent, instance, node, alert, job };
 
 class name_source {
  public:

@@ -60,13 +60,17 @@ bool console_names::fetch(name_kind kind, const std::string& of, std::vector<std
   }
   auto* to = reach();
   if (to == nullptr) return false;
-  if (kind == name_kind::step) {
+  if (kind == name_kind::step || kind == name_kind::signal) {
     v1::TaskShowRequest request;
     request.set_id(of);
     const auto reply = to->show(request);
     // A task that does not exist has no steps. That is an answer, not a failure.
     if (!reply) return reply.failure().code == v1::ERROR_CODE_NOT_FOUND;
-    for (const auto& step : reply->task().steps()) out.push_back(step.path());
+    if (kind == name_kind::step)
+      for (const auto& step : reply->task().steps()) out.push_back(step.path());
+    else
+      for (const auto& step : reply->definition().steps())
+        if (!step.signal().empty()) out.push_back(step.signal());
     return true;
   }
   if (kind == name_kind::workflow) {

@@ -17,8 +17,7 @@ void check_expressions(workflow_file& file, expression_pool& worker) {
       file.problems.push_back({file.file, at.first, at.second, where, checked.failure().sentence, checked.failure().remedy});
     }
   };
-  for (const auto& step : file.definition.steps())
-    for (const auto& [key, text] : core::templates_of(step)) check("steps." + step.name() + "." + key, *text);
+  for (const auto& [where, text] : core::templates_of(file.definition)) check(where, *text);
 }
 
 }  // namespace fairlead::app

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::int64_t day_ms = 86'400'000;
 constexpr std::int64_t longest_ms = 10 * 366 * day_ms;
+constexpr std::int64_t most_rounds = 10'000;
 
 const std::vector<std::pair<std::string, v1::OnFailure>> on_failure_words{{"undo", v1::ON_FAILURE_UNDO},
                                                                           {"park", v1::ON_FAILURE_PARK},
@@ -32,13 +33,13 @@ const std::vector<std::pair<std::string, bool>> end_words{{"completed", false}, 
 const std::vector<std::pair<std::string, bool>> on_timeout_words{{"fail", false}, {"continue", true}};
 
 // Each may be wrong for some kind of step.
-const std::vector<std::string> step_keys{"agent",       "call",    "wait",       "signal",     "with",     "input_type",
-                                         "output_type", "timeout", "on_timeout", "heartbeat",  "labels",   "retry_for",
-                                         "attempts",    "backoff", "in_doubt",   "on_failure", "cool_off", "pivot"};
+const std::vector<std::string> step_keys{"agent",    "call",       "wait",      "signal", "with",      "input_type", "output_type",
+                                         "timeout",  "on_timeout", "heartbeat", "labels", "retry_for", "attempts",   "backoff",
+                                         "in_doubt", "on_failure", "cool_off",  "pivot",  "repeat"};
 
 // Words of later releases, refused by name.
 const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
-const std::vector<std::string> later_in_step{"for_each", "repeat", "workflow", "join", "finally", "retry", "lock"};
+const std::vector<std::string> later_in_step{"for_each", "workflow", "join", "finally", "retry", "lock"};
 const std::vector<std::string> later_in_undo{"also_if_failed", "retry"};
 
 class workflow_reader {
@@ -65,6 +66,9 @@ class workflow_reader {
     if (found(section, "end", "")) {
       bool failed = false;
       if (section.word("end", failed, end_words)) definition.set_ends_failed(failed);
+    }
+    if (const auto output = found(section, "output", "")) {
+      if (const auto json = output->json()) definition.set_output_json(*json);
     }
     const auto steps = section.require("steps", "a map of steps by name");
     section.not_yet(later_in_workflow);
@@ -236,7 +240,25 @@ class workflow_reader {
     if (const auto type = found(section, "output_type", here)) {
       if (const auto text = type->text()) step.set_output_type(*text);
     }
+    if (const auto repeat = found(section, "repeat", here)) read_repeat(*repeat, *step.mutable_repeat());
     if (const auto undo = found(section, "undo", here)) read_undo(*undo, *step.mutable_undo());
+  }
+
+  void read_repeat(const yaml_node& node, v1::RepeatDefinition& repeat) {
+    repeat.set_most(default_most_rounds);
+    yaml_section section{node};
+    const auto& here = node.where();
+    if (const auto until = section.require("until", "an expression that gives true or false")) {
+      place(dotted(here, "until"), *until);
+      if (const auto json = until->json()) repeat.set_until_json(*json);
+    }
+    if (const auto every = found(section, "every", here)) {
+      if (const auto ms = every->duration_ms(0, longest_ms)) repeat.set_every_ms(*ms);
+    }
+    if (const auto max = found(section, "max", here)) {
+      if (const auto count = max->integer(1, most_rounds)) repeat.set_most(static_cast<std::uint32_t>(*count));
+    }
+    section.finish();
   }
 
   void read_value(yaml_section& section, const std::string& here, v1::StepDefinition& step) {
@@ -313,7 +335,7 @@ class workflow_reader {
   }
 
   static bool reads_outputs(const std::string& field) {
-    return field == "with" || field == "when" || field == "wait" || field == "undo.with";
+    return field == "with" || field == "when" || field == "wait" || field == "repeat.until" || field == "undo.with";
   }
 
   // True when `known` already says what is wrong at `where`, or when what core believes there rests on a key that could not be read.

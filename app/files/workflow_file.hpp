@@ -35,5 +35,6 @@ inline constexpr std::int64_t default_retry_for_ms = 3'600'000;  // if neither a
 inline constexpr std::int64_t default_backoff_first_ms = 1'000;
 inline constexpr double default_backoff_factor = 2;
 inline constexpr std::int64_t default_backoff_max_ms = 60'000;
+inline constexpr std::uint32_t default_most_rounds = 1'000;  // of a step that is repeated
 
 }  // namespace fairlead::app

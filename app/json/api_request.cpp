@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view program = "fairlead ";
 
-/// Where the first name behind the command goes. A second one is the step of a task.
+/// Where the first name behind the command goes. A second one is the step of a task, or has a place of its own in the path.
 enum class name_goes { nowhere, to_path, to_numbers, to_schedule };
 
 struct command_row {
@@ -23,6 +23,7 @@ struct command_row {
   std::string_view verb;          // of the body; empty: it has none
   std::string_view effect;
   bool needs_reason = false;
+  std::string_view needs_option = {};  // without it the command is that of a later row
 };
 
 constexpr auto to_path = name_goes::to_path;
@@ -35,6 +36,7 @@ constexpr command_row command_rows[] = {
     {"task watch", 1, 1, to_path, "GET", "/v1/tasks/{}/events", "", "follows the task to its end"},
     {"task retry", 1, 2, to_path, "POST", on_task, "retry", "gives failed steps a new round of attempts"},
     {"task skip", 2, 2, to_path, "POST", on_task, "skip", "goes on without the step", true},
+    {"task settle", 1, 1, to_path, "POST", on_task, "settle_completed", "says what the output of the task is", true, "--output"},
     {"task settle", 2, 2, to_path, "POST", on_task, "settle_completed", "says whether the step was carried out", true},
     {"task undo", 1, 1, to_path, "POST", on_task, "undo", "undoes what the task has done"},
     {"task cancel", 1, 1, to_path, "POST", on_task, "cancel", "stops the task and undoes what it has done"},
@@ -42,6 +44,7 @@ constexpr command_row command_rows[] = {
     {"task pause", 1, 1, to_path, "POST", on_task, "pause", "starts no further step until the task is resumed"},
     {"task resume", 1, 1, to_path, "POST", on_task, "resume", "lets the task go on"},
     {"task delete", 1, 1, to_path, "POST", on_task, "delete", "deletes the record of the task"},
+    {"task signal", 2, 2, to_path, "POST", "/v1/tasks/{}/signals/{}", "", "gives the task the signal"},
     {"workflow list", 0, 0, name_goes::nowhere, "GET", "/v1/workflows", "", "lists the deployed workflows"},
     {"workflow show", 1, 1, to_path, "GET", "/v1/workflows/{}", "", "shows the workflow"},
     {"workflow delete", 1, 1, to_path, "DELETE", "/v1/workflows/{}", "", "deletes the workflow"},
@@ -90,7 +93,9 @@ constexpr option_row option_rows[] = {
     {"--state", true, "state=", ""},
     {"--reason", true, "", "reason"},
     {"--input", true, "", "input"},
+    {"--data", true, "", "data"},
     {"--completed", true, "", "output"},
+    {"--output", true, "", "output"},
     {"--never-happened", false, "", ""},
     {"--now", false, "", "now"},
     {"--from", true, "", "from"},
@@ -176,12 +181,8 @@ std::string encoded(const std::string& name) {
   return out;
 }
 
-/// `text`: behind the name of the program.
-std::optional<parsed_command> parse_command(std::string_view text, bool in_sentence) {
-  word_reader words{text, in_sentence};
-  const auto* const row =
-      std::find_if(std::begin(command_rows), std::end(command_rows), [&](const auto& one) { return words.takes(one.words); });
-  if (row == std::end(command_rows)) return std::nullopt;
+/// `words`: behind those of the row.
+std::optional<parsed_command> parse_command_of(const command_row* row, word_reader words, bool in_sentence) {
   std::vector<std::string> names;
   while (names.size() < row->most_names) {
     auto after = words;
@@ -198,7 +199,7 @@ std::optional<parsed_command> parse_command(std::string_view text, bool in_sente
   std::string query;
   json_writer body;
   std::vector<std::pair<std::string_view, std::string>> fields;
-  bool now = false, has_reason = false;
+  bool now = false, has_reason = false, has_needed = row->needs_option.empty();
   for (;;) {
     auto after = words;
     const auto word = after.next();
@@ -212,10 +213,11 @@ std::optional<parsed_command> parse_command(std::string_view text, bool in_sente
     if (option->word == "--never-happened") verb = "settle_never_happened";
     now = now || option->word == "--now";
     has_reason = has_reason || option->word == "--reason";
+    has_needed = has_needed || option->word == row->needs_option;
     if (option->has_value && !option->field.empty()) fields.emplace_back(option->field, *value);
     words = after;
   }
-  if (!in_sentence && !words.is_at_end()) return std::nullopt;
+  if (!has_needed || (!in_sentence && !words.is_at_end())) return std::nullopt;
 
   bool has_body = true;
   body.begin_object();
@@ -230,16 +232,33 @@ std::optional<parsed_command> parse_command(std::string_view text, bool in_sente
     return std::nullopt;
   else
     has_body = !fields.empty();
-  if (names.size() > 1) body.key("step").string(names[1]);
+  if (names.size() > 1 && row->path.find("{}") == row->path.rfind("{}")) body.key("step").string(names[1]);
   if (now) body.key("now").boolean(true);
   for (const auto& [field, value] : fields) body.key(field).string(value);
   if (row->needs_reason && !has_reason) body.key("reason").string("TEXT");
   body.end_object();
 
   parsed_command out{row, words.at(), {std::string{row->method}, std::string{row->path}, has_body ? body.text() : ""}};
-  if (const auto place = out.request.path.find("{}"); place != std::string::npos) out.request.path.replace(place, 2, encoded(names[0]));
-  out.request.path += query;
+  auto& path = out.request.path;
+  std::size_t used = 0;
+  for (auto place = path.find("{}"); place != std::string::npos; place = path.find("{}", place)) {
+    const auto name = encoded(names[used++]);
+    path.replace(place, 2, name);
+    place += name.size();
+  }
+  path += query;
   return out;
+}
+
+/// `text`: behind the name of the program.
+std::optional<parsed_command> parse_command(std::string_view text, bool in_sentence) {
+  for (const auto& row : command_rows) {
+    word_reader words{text, in_sentence};
+    if (!words.takes(row.words)) continue;
+    auto found = parse_command_of(&row, words, in_sentence);
+    if (found || row.needs_option.empty()) return found;
+  }
+  return std::nullopt;
 }
 
 }  // namespace

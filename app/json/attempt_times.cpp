@@ -11,6 +11,7 @@ namespace {
 /// Empty: the event ends no attempt.
 const char* end_word(v1::EventKind kind) {
   switch (kind) {
+    case v1::EVENT_KIND_STEP_REPEATED:
     case v1::EVENT_KIND_STEP_COMPLETED: return "completed";
     case v1::EVENT_KIND_STEP_FAILED: return "failed";
     case v1::EVENT_KIND_STEP_IN_DOUBT: return "in_doubt";

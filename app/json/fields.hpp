@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,7 +44,8 @@ json_taker number_into(Number& out) {
   return [&out](const std::string& field, std::string_view value, std::string&) -> status {
     const auto read = std::from_chars(value.data(), value.data() + value.size(), out);
     if (read.ec == std::errc{} && read.ptr == value.data() + value.size()) return nothing{};
-    return invalid(field + " must be a whole number of " + std::to_string(sizeof(Number) * 8) + " bits",
+    using fits = std::numeric_limits<Number>;
+    return invalid(field + " must be a whole number from " + std::to_string(fits::min()) + " to " + std::to_string(fits::max()),
                    "Give a whole number, without quotes.");
   };
 }

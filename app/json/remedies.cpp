@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
+#include "actors/core/task/record.hpp"
 #include "actors/core/workflow/workflow.hpp"
 #include "messages/task_states.hpp"
 
@@ -54,7 +56,7 @@ bool may_have_happened(const v1::StepRecord& step) {
     case v1::STEP_STATE_UNDOING: return true;
     case v1::STEP_STATE_UNDONE:
     case v1::STEP_STATE_SKIPPED: return false;
-    default: return step.doubtful();
+    default: return step.doubtful() || step.rounds() > 0;
   }
 }
 
@@ -67,9 +69,31 @@ bool every_step_can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefi
   });
 }
 
+/// Null: the definition is not known.
+const v1::StepDefinition* definition_of(const v1::StepRecord& step, const v1::WorkflowDefinition& definition) {
+  const auto index = static_cast<int>(step.definition());
+  return index < definition.steps_size() ? &definition.steps(index) : nullptr;
+}
+
+/// The steps that wait for a signal now, the first of each signal: it is the one that takes it.
+std::vector<int> steps_with_signals(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition) {
+  std::vector<int> out;
+  std::set<std::string> seen;
+  for (int i = 0; i < task.steps_size(); ++i) {
+    const auto& step = task.steps(i);
+    const auto waits = task.state() == v1::TASK_STATE_RUNNING && step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0;
+    const auto* const found = definition_of(step, definition);
+    if (waits && found != nullptr && found->kind() == v1::STEP_KIND_SIGNAL && seen.insert(found->signal()).second) out.push_back(i);
+  }
+  return out;
+}
+
 /// The node cannot use the version of the workflow that the task needs. The Scheduler then accepts
 /// only a retry.
 bool unusable_version(const v1::TaskRecord& task) { return task.parked_reason().rfind(core::unusable_version_words, 0) == 0; }
+
+/// Everything is done but the output, which could not be computed or is too large.
+bool lacks_output(const v1::TaskRecord& task) { return task.parked_reason().starts_with("the output of the task: "); }
 
 class remedy_list {
  public:
@@ -87,9 +111,23 @@ class remedy_list {
     add("settle", step + " --never-happened --reason TEXT", "if the step was not carried out and will not be: " + then);
   }
 
+  void signal(const v1::StepRecord& step, const std::string& signal) {
+    add("signal", signal + " --data JSON", "gives step " + step.path() + " what it waits for");
+  }
+
+  void output() {
+    add("retry", "", "computes the output of the task again");
+    add("settle", "--output JSON --reason TEXT", "completes the task with this output");
+  }
+
   void terminate() { add("terminate", "--reason TEXT", "ends the task as failed: what it has done stays"); }
 
-  void forward(const v1::StepRecord& step) {
+  void next_round(const v1::StepRecord& step) { add("retry", shell_word(step.path()), "begins the next round of the step at once"); }
+
+  /// `definition`: null if it is not known.
+  void forward(const v1::StepRecord& step, const v1::StepDefinition* definition) {
+    const auto kind = definition == nullptr ? v1::STEP_KIND_CALL : definition->kind();
+    const auto repeats = definition != nullptr && definition->has_repeat();
     const auto name = shell_word(step.path());
     if (in_doubt(step)) {
       add("retry", name, "retries the step with the same idempotency key; a service that remembers keys does it once");
@@ -97,9 +135,18 @@ class remedy_list {
       never_happened(name, "the step can be tried again with a new key");
       return;
     }
-    if (step.state() != v1::STEP_STATE_PENDING) add("retry", name, "gives the step a new round of attempts");
-    add("retry", name + " --input JSON", "retries the step with another input");
-    if (step.state() == v1::STEP_STATE_FAILED) completed(name, "");
+    if (kind == v1::STEP_KIND_SIGNAL) {
+      add("retry", name, "has the step wait for its signal once more");
+    } else {
+      const auto* const effect = repeats && step.fault().code() == core::out_of_rounds_code ? "repeats the step as often again"
+                                                                                            : "gives the step a new round of attempts";
+      if (step.state() != v1::STEP_STATE_PENDING) add("retry", name, effect);
+      add("retry", name + " --input JSON", repeats ? "performs another round with this input" : effect_of_input(kind));
+    }
+    if (step.until_open())
+      add("settle", name + " --completed JSON --reason TEXT", "ends the rounds: completes the step with this output");
+    else if (step.state() == v1::STEP_STATE_FAILED)
+      completed(name, "");
     add("skip", name + " --reason TEXT", "goes on without the step: its output is null");
   }
 
@@ -119,6 +166,14 @@ class remedy_list {
   std::vector<remedy> take() { return std::move(found_); }
 
  private:
+  static const char* effect_of_input(v1::StepKind kind) {
+    switch (kind) {
+      case v1::STEP_KIND_VALUE: return "completes the step with this output";
+      case v1::STEP_KIND_WAIT: return "waits for this duration or until this time, such as '\"10m\"'";
+      default: return "retries the step with another input";
+    }
+  }
+
   std::string id_;
   std::vector<remedy> found_;
 };
@@ -130,6 +185,11 @@ bool in_doubt(const v1::StepRecord& step) { return step.doubtful() || step.state
 bool can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition) {
   const bool live = task.state() == v1::TASK_STATE_PENDING || task.state() == v1::TASK_STATE_RUNNING;
   return live && every_step_can_be_undone(task, definition);
+}
+
+bool between_rounds(const v1::TaskRecord& task, const v1::StepRecord& step, const v1::StepDefinition& definition) {
+  return definition.has_repeat() && task.state() == v1::TASK_STATE_RUNNING && step.state() == v1::STEP_STATE_PENDING &&
+         step.not_before_unix_ms() != 0;
 }
 
 std::vector<int> stuck_steps(const v1::TaskRecord& task) {
@@ -161,6 +221,11 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
   if (!task.parked()) {
     for (int i = 0; i < task.steps_size(); ++i)
       if (cooling_off(task, i)) out.add("retry", shell_word(task.steps(i).path()), "retries the step at once");
+    for (const auto& step : task.steps()) {
+      const auto* const found = definition_of(step, definition);
+      if (found != nullptr && between_rounds(task, step, *found)) out.next_round(step);
+    }
+    for (const auto i : steps_with_signals(task, definition)) out.signal(task.steps(i), definition_of(task.steps(i), definition)->signal());
     return out.take();
   }
   if (unusable_version(task)) {
@@ -170,9 +235,11 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
   }
   const bool undoing = task.state() == v1::TASK_STATE_UNDOING;
   const auto stuck = stuck_steps(task);
-  for (const auto i : stuck) undoing ? out.backward(task.steps(i)) : out.forward(task.steps(i));
+  for (const auto i : stuck) undoing ? out.backward(task.steps(i)) : out.forward(task.steps(i), definition_of(task.steps(i), definition));
+  const bool at_output = stuck.empty() && lacks_output(task);
+  if (at_output) out.output();
   if (stuck.size() > 1) out.add("retry", "", "gives all of these steps a new round of attempts");
-  if (stuck.empty())
+  if (stuck.empty() && !at_output)
     out.add("retry", "", task.timed_out() ? "lets the task go on, beyond its timeout" : "lets the task go on from its current state");
   if (can_be_undone(task, definition)) out.add("undo", "", "undoes what the task has done");
   out.terminate();

@@ -34,6 +34,9 @@ std::vector<int> stuck_steps(const v1::TaskRecord& task);
 /// Whether it is unknown if the step was carried out.
 bool in_doubt(const v1::StepRecord& step);
 
+/// Of a step that is repeated: one round has ended, and the next one begins at a moment.
+bool between_rounds(const v1::TaskRecord& task, const v1::StepRecord& step, const v1::StepDefinition& definition);
+
 /// The step has used up its attempts. The next attempt comes after a long wait.
 bool cooling_off(const v1::TaskRecord& task, int step);
 

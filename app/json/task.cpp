@@ -77,7 +77,7 @@ void write_step(json_writer& out, const v1::TaskRecord& task, int index, const s
   out.begin_object().key("path").string(step.path()).key("state").string(core::shown_state(task, step));
   out.key("direction").string(direction_word(step.direction()));
   out.key("attempt").number(step.attempt()).key("failure_count").number(step.failure_count()).key("excused").number(step.excused());
-  out.key("tries").number(step.tries());
+  out.key("rounds").number(step.rounds()).key("tries").number(step.tries());
   write_attempts(out, "undo", step.undo());
   write_attempts(out, "lookup", step.lookup());
   out.key("generation").number(step.generation()).key("instance").string(step.instance());
@@ -127,14 +127,27 @@ void write_reply_address(json_writer& out, const v1::TaskRecord& task) {
   out.key("steps").boolean(reply.steps()).end_object();
 }
 
+/// Signals that no step has taken yet. The size is that of the whole text, whatever of it is shown.
+void write_signals(json_writer& out, const v1::TaskRecord& task) {
+  out.key("signals").begin_array();
+  for (const auto& signal : task.signals()) {
+    out.begin_object().key("name").string(signal.name()).key("size").number(size_of(signal.data()));
+    out.key("data").raw(signal.data().json()).end_object();
+  }
+  out.end_array();
+}
+
 }  // namespace
 
-std::string submit_json(const v1::SubmitResult& taken, const v1::TaskEnd* end) {
+std::uint64_t size_of(const v1::Payload& payload) { return payload.size() != 0 ? payload.size() : payload.json().size(); }
+
+std::string submit_json(const v1::SubmitResult& taken, const v1::TaskEnd* end, const std::string& output) {
   json_writer out;
   out.begin_object().key("id").string(taken.id()).key("created").boolean(taken.created());
   out.key("start_at").moment(taken.start_at_unix_ms());
   if (end != nullptr)
     out.key("state").string(core::state_word(end->state())).key("parked").boolean(end->parked()).key("reason").string(end->reason());
+  if (end != nullptr && end->has_output() == !output.empty()) out.key("output").raw(output);
   return out.end_object().text();
 }
 
@@ -174,7 +187,8 @@ std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& a
   for (const auto& one : remedies_of(task, reply.definition())) helps.push_back(help_of(one));
   out.key("what_helps");
   write_helps(out, helps);
-  out.key("input").raw(task.input().json());
+  out.key("input").raw(task.input().json()).key("output").raw(task.output().json());
+  write_signals(out, task);
   write_steps(out, reply, agents);
   write_history(out, task);
   out.key("archived").boolean(reply.archived()).end_object();

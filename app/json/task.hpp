@@ -10,8 +10,11 @@
 
 namespace fairlead::app {
 
-/// A task that was submitted; `end`: it was waited for.
-std::string submit_json(const v1::SubmitResult& taken, const v1::TaskEnd* end = nullptr);
+/// A task that was submitted; `end`: it was waited for. `output`: its output, where it has one; empty: whoever asks may not see it.
+std::string submit_json(const v1::SubmitResult& taken, const v1::TaskEnd* end = nullptr, const std::string& output = {});
+
+/// Of its text in bytes, also where only a part of the text is there, or none.
+std::uint64_t size_of(const v1::Payload& payload);
 
 /// Only the state. null as the state: there is no such task.
 std::string state_json(const v1::TaskEnd& task);

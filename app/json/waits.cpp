@@ -51,6 +51,12 @@ std::string agent_text(const std::string& agent, const known_agents& agents) {
   return "waits for agent " + agent + (why.empty() ? "" : ": " + why);
 }
 
+/// Of a step that no agent carries out and whose needs have ended.
+std::string moment_text(const v1::StepDefinition& of, const v1::StepRecord& step, moment_words by) {
+  const auto until = " until " + by(step.not_before_unix_ms());
+  return of.kind() == v1::STEP_KIND_SIGNAL ? "waits for signal " + of.signal() + until : "waits" + until;
+}
+
 const char* word_before(v1::Direction direction) {
   switch (direction) {
     case v1::DIRECTION_UNDO: return "undo ";
@@ -96,14 +102,19 @@ std::string waits_for(const v1::TaskShowReply& reply, int index, const known_age
   if (step.given_up() && !looked_up_in_vain) return decided ? "" : task.parked() ? "given up: waits for an operator" : "given up";
   if (step.not_before_unix_ms() != 0 && task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_PERFORM)
     return "waits for the end of an abandoned attempt, by " + by(step.not_before_unix_ms());
+  const auto* definition = definition_of(reply, step);
+  if (step.not_before_unix_ms() != 0 && definition != nullptr && definition->kind() != v1::STEP_KIND_CALL)
+    return moment_text(*definition, step, by);
+  if (step.not_before_unix_ms() != 0 && definition != nullptr && between_rounds(task, step, *definition))
+    return "waits for its next round until " + by(step.not_before_unix_ms());
   if (step.not_before_unix_ms() != 0)
     return (cooling_off(task, index) ? "cooling off, " : "") + std::string{word_before(step.direction())} + "again at " +
            by(step.not_before_unix_ms());
-  const auto* definition = definition_of(reply, step);
   if (definition == nullptr || is_held(task)) return "";
   if (to_be_performed(task, step)) {
     const auto missing = missing_needs(reply, *definition);
-    return missing.empty() ? agent_text(definition->agent(), agents) : "needs " + missing;
+    if (!missing.empty()) return "needs " + missing;
+    return definition->kind() == v1::STEP_KIND_CALL ? agent_text(definition->agent(), agents) : "";
   }
   const bool look_up = to_be_looked_up(step);
   if (!look_up && !to_be_undone(task, step, *definition)) return "";
@@ -116,7 +127,8 @@ bool may_wait_for_agent(const v1::TaskShowReply& reply) {
   if (is_held(task)) return false;
   for (const auto& step : task.steps()) {
     const auto* definition = definition_of(reply, step);
-    if (definition == nullptr || step.complete_by_unix_ms() != 0 || step.not_before_unix_ms() != 0) continue;
+    if (definition == nullptr || definition->kind() != v1::STEP_KIND_CALL) continue;
+    if (step.complete_by_unix_ms() != 0 || step.not_before_unix_ms() != 0) continue;
     if (to_be_performed(task, step) || to_be_looked_up(step) || to_be_undone(task, step, *definition)) return true;
   }
   return false;

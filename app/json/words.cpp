@@ -39,9 +39,13 @@ const char* event_word(v1::EventKind kind) {
     case v1::EVENT_KIND_STEP_GIVEN_UP: return "step_given_up";
     case v1::EVENT_KIND_STEP_PASSED_OVER: return "step_passed_over";
     case v1::EVENT_KIND_STEP_SKIPPED: return "step_skipped";
+    case v1::EVENT_KIND_STEP_WAITING: return "step_waiting";
+    case v1::EVENT_KIND_STEP_TIMED_OUT: return "step_timed_out";
+    case v1::EVENT_KIND_STEP_REPEATED: return "step_repeated";
     case v1::EVENT_KIND_STEP_COOLING_OFF: return "step_cooling_off";
     case v1::EVENT_KIND_STEP_KEY_EXPIRED: return "step_key_expired";
     case v1::EVENT_KIND_TASK_RESTORED: return "task_restored";
+    case v1::EVENT_KIND_TASK_SIGNALED: return "task_signaled";
     case v1::EVENT_KIND_HISTORY_FOLDED: return "history_folded";
     case v1::EVENT_KIND_OPERATOR_RETRY: return "operator_retry";
     case v1::EVENT_KIND_OPERATOR_SKIP: return "operator_skip";
@@ -71,6 +75,16 @@ const char* on_failure_word(v1::OnFailure what) {
     case v1::ON_FAILURE_FAIL: return "fail";
     case v1::ON_FAILURE_CONTINUE: return "continue";
     default: return "park";
+  }
+}
+
+const char* step_kind_word(v1::StepKind kind) {
+  switch (kind) {
+    case v1::STEP_KIND_CALL: return "call";
+    case v1::STEP_KIND_VALUE: return "value";
+    case v1::STEP_KIND_WAIT: return "wait";
+    case v1::STEP_KIND_SIGNAL: return "signal";
+    default: return "unknown";
   }
 }
 

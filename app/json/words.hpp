@@ -16,6 +16,9 @@ const char* direction_word(v1::Direction direction);
 /// The `on_failure` setting of a workflow; `park` is the default.
 const char* on_failure_word(v1::OnFailure what);
 
+/// What a step does.
+const char* step_kind_word(v1::StepKind kind);
+
 /// The `in_doubt` setting of a step; `retry` is the default.
 const char* in_doubt_word(v1::InDoubt what);
 

@@ -3,13 +3,17 @@
 #include <google/protobuf/descriptor.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "actors/core/text/json.hpp"
 #include "actors/core/types/message_types.hpp"
 #include "actors/core/workflow/check.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
+#include "actors/core/workflow/wait.hpp"
 #include "app/files/workflow_file.hpp"
 #include "app/library/workflow_yaml.hpp"
+#include "messages/time.hpp"
 
 namespace fairlead {
 
@@ -64,10 +68,43 @@ struct workflow_state {
   v1::WorkflowDefinition definition;
   std::vector<workflow_problem> problems;                  // of parts that the definition cannot hold
   std::vector<const google::protobuf::Descriptor*> types;  // types that steps name
-  std::set<int> retry_for_given;                           // indices of steps
+  std::map<int, std::string> waits;                        // JSON texts, by the index of the step
+  std::vector<std::set<std::string>> keys;                 // that were set, for each step
 };
 
 }  // namespace detail
+
+namespace {
+
+/// The definition as the YAML file gives it. The builder begins each step with the defaults of a call of an agent; only the whole step shows
+/// its kind.
+v1::WorkflowDefinition finished(const detail::workflow_state& of) {
+  auto out = of.definition;
+  for (int i = 0; i < out.steps_size(); ++i) {
+    auto& step = *out.mutable_steps(i);
+    const auto& keys = of.keys[static_cast<std::size_t>(i)];
+    const auto has = [&keys](const char* key) { return keys.count(key) != 0; };
+    step.set_kind(core::kind_of_keys(has("wait"), has("signal"), has("agent") || has("call")));
+    if (step.kind() == v1::STEP_KIND_CALL) continue;
+    if (!has("timeout")) step.clear_timeout_ms();
+    if (!has("attempts")) step.clear_attempts();
+    if (!has("retry_for")) step.clear_retry_for_ms();
+    if (!has("backoff")) step.clear_backoff();
+    if (!has("in_doubt")) step.clear_in_doubt();
+    if (step.kind() == v1::STEP_KIND_SIGNAL || (step.kind() == v1::STEP_KIND_VALUE && !has("with"))) step.set_with_json("null");
+    if (step.kind() == v1::STEP_KIND_WAIT) step.set_with_json(of.waits.at(i));
+    if (!has("undo")) step.mutable_undo()->set_none(true);
+  }
+  return out;
+}
+
+/// What was set and has no effect in a step of that kind, even if the definition does not show it.
+void add_refused(const v1::StepDefinition& step, const std::set<std::string>& keys, std::vector<workflow_problem>& out) {
+  for (const auto& key : keys)
+    if (auto why = core::why_not(step.kind(), key)) out.push_back({step.name(), key, std::move(why->sentence), std::move(why->remedy)});
+}
+
+}  // namespace
 
 undo_call::undo_call(std::string call) {
   definition_.set_call(std::move(call));
@@ -102,18 +139,45 @@ undo_call& undo_call::backoff(duration first, double factor, std::optional<durat
 
 v1::StepDefinition& workflow_step::definition() const { return *of_->definition.mutable_steps(index_); }
 
+v1::StepDefinition& workflow_step::set(const char* key) {
+  of_->keys[static_cast<std::size_t>(index_)].insert(key);
+  return definition();
+}
+
 workflow_step& workflow_step::needs(const std::string& step) {
   definition().add_needs(step);
   return *this;
 }
 
 workflow_step& workflow_step::agent(std::string name) {
-  definition().set_agent(std::move(name));
+  set("agent").set_agent(std::move(name));
   return *this;
 }
 
 workflow_step& workflow_step::call(std::string name) {
-  definition().set_call(std::move(name));
+  set("call").set_call(std::move(name));
+  return *this;
+}
+
+workflow_step& workflow_step::wait(duration how_long) { return wait(format_duration(how_long.count())); }
+
+workflow_step& workflow_step::wait(std::string text) {
+  set("wait");
+  // An expression stays as it is, and what is neither is named by the check.
+  if (auto canonical = core::canonical_wait(text)) text = std::move(*canonical);
+  auto& json = of_->waits[index_];
+  json.clear();
+  core::append_json_string(json, text);
+  return *this;
+}
+
+workflow_step& workflow_step::signal(std::string name) {
+  set("signal").set_signal(std::move(name));
+  return *this;
+}
+
+workflow_step& workflow_step::on_timeout(fairlead::on_timeout what) {
+  set("on_timeout").set_goes_on_untimely(what == fairlead::on_timeout::go_on);
   return *this;
 }
 
@@ -125,39 +189,39 @@ workflow_step& workflow_step::when(const std::string& expression) {
 
 workflow_step& workflow_step::with(std::string json_template) {
   std::string problem;
-  definition().set_with_json(as_template(json_template, problem));
+  set("with").set_with_json(as_template(json_template, problem));
   if (!problem.empty()) of_->problems.push_back({definition().name(), "with", problem, ""});
   return *this;
 }
 
 workflow_step& workflow_step::timeout(duration how_long) {
-  definition().set_timeout_ms(how_long.count());
+  set("timeout").set_timeout_ms(how_long.count());
   return *this;
 }
 
 workflow_step& workflow_step::attempts(std::uint32_t how_many) {
-  set_attempts(definition(), of_->retry_for_given.count(index_) != 0, how_many);
+  auto& step = set("attempts");
+  set_attempts(step, of_->keys[static_cast<std::size_t>(index_)].count("retry_for") != 0, how_many);
   return *this;
 }
 
 workflow_step& workflow_step::retry_for(duration how_long) {
-  definition().set_retry_for_ms(how_long.count());
-  of_->retry_for_given.insert(index_);
+  set("retry_for").set_retry_for_ms(how_long.count());
   return *this;
 }
 
 workflow_step& workflow_step::backoff(duration first, double factor, std::optional<duration> max) {
-  set_backoff(definition(), first, factor, max);
+  set_backoff(set("backoff"), first, factor, max);
   return *this;
 }
 
 workflow_step& workflow_step::heartbeat(duration at_least_every) {
-  definition().set_heartbeat_ms(at_least_every.count());
+  set("heartbeat").set_heartbeat_ms(at_least_every.count());
   return *this;
 }
 
 workflow_step& workflow_step::label(std::string key, std::string value) {
-  auto& label = *definition().add_labels();
+  auto& label = *set("labels").add_labels();
   label.set_key(std::move(key));
   label.set_value(std::move(value));
   return *this;
@@ -165,25 +229,34 @@ workflow_step& workflow_step::label(std::string key, std::string value) {
 
 workflow_step& workflow_step::in_doubt(fairlead::in_doubt what) {
   switch (what) {
-    case fairlead::in_doubt::park: definition().set_in_doubt(v1::IN_DOUBT_PARK); break;
-    case fairlead::in_doubt::fail: definition().set_in_doubt(v1::IN_DOUBT_FAIL); break;
-    default: definition().set_in_doubt(v1::IN_DOUBT_RETRY); break;
+    case fairlead::in_doubt::park: set("in_doubt").set_in_doubt(v1::IN_DOUBT_PARK); break;
+    case fairlead::in_doubt::fail: set("in_doubt").set_in_doubt(v1::IN_DOUBT_FAIL); break;
+    default: set("in_doubt").set_in_doubt(v1::IN_DOUBT_RETRY); break;
   }
   return *this;
 }
 
 workflow_step& workflow_step::on_failure(fairlead::on_failure what) {
-  definition().set_on_failure(number_of(what));
+  set("on_failure").set_on_failure(number_of(what));
   return *this;
 }
 
 workflow_step& workflow_step::cool_off(duration how_long) {
-  definition().set_cool_off_ms(how_long.count());
+  set("cool_off").set_cool_off_ms(how_long.count());
+  return *this;
+}
+
+workflow_step& workflow_step::repeat(const std::string& until, duration every, std::uint32_t max) {
+  auto& repeat = *set("repeat").mutable_repeat();
+  repeat.clear_until_json();
+  core::append_json_string(*repeat.mutable_until_json(), until);
+  repeat.set_every_ms(every.count());
+  repeat.set_most(max);
   return *this;
 }
 
 workflow_step& workflow_step::undo(const undo_call& how) {
-  *definition().mutable_undo() = how.definition();
+  *set("undo").mutable_undo() = how.definition();
   if (!how.problem().empty()) of_->problems.push_back({definition().name(), "undo.with", how.problem(), ""});
   return *this;
 }
@@ -193,21 +266,21 @@ workflow_step& workflow_step::undo(std::string call, std::string json_template) 
 }
 
 workflow_step& workflow_step::undo_none() {
-  definition().mutable_undo()->Clear();
+  set("undo").mutable_undo()->Clear();
   definition().mutable_undo()->set_none(true);
   return *this;
 }
 
 workflow_step& workflow_step::pivot() {
-  definition().set_pivot(true);
+  set("pivot").set_pivot(true);
   return *this;
 }
 
 workflow_step& workflow_step::set_type(const google::protobuf::Descriptor* type, bool input) {
   if (input)
-    definition().set_input_type(type->full_name());
+    set("input_type").set_input_type(type->full_name());
   else
-    definition().set_output_type(type->full_name());
+    set("output_type").set_output_type(type->full_name());
   of_->types.push_back(type);
   return *this;
 }
@@ -218,6 +291,7 @@ workflow_step workflow_step::step(std::string name) const {
   step.set_name(std::move(name));
   step.set_in_doubt(v1::IN_DOUBT_RETRY);
   set_patience(step);
+  of_->keys.emplace_back();
   return {of_, definition.steps_size() - 1};
 }
 
@@ -246,6 +320,13 @@ workflow& workflow::end_failed() {
   return *this;
 }
 
+workflow& workflow::output(std::string json_template) {
+  std::string problem;
+  state_->definition.set_output_json(as_template(json_template, problem));
+  if (!problem.empty()) state_->problems.push_back({"", "output", problem, ""});
+  return *this;
+}
+
 workflow& workflow::keep_days(std::uint32_t days) {
   state_->definition.set_keep_days(days);
   return *this;
@@ -255,7 +336,8 @@ workflow_step workflow::step(std::string name) { return workflow_step{state_, -1
 
 std::vector<workflow_problem> workflow::problems() const {
   auto out = state_->problems;
-  auto whole = state_->definition;
+  auto whole = finished(*state_);
+  for (int i = 0; i < whole.steps_size(); ++i) add_refused(whole.steps(i), state_->keys[static_cast<std::size_t>(i)], out);
   if (auto types = core::describe_types(state_->types))
     whole.set_types(std::move(*types));
   else
@@ -268,12 +350,12 @@ std::vector<workflow_problem> workflow::problems() const {
   return out;
 }
 
-std::string workflow::yaml() const { return detail::yaml_of(state_->definition); }
+std::string workflow::yaml() const { return detail::yaml_of(finished(*state_)); }
 
 result<v1::WorkflowDefinition> workflow::definition() const {
   const auto found = problems();
   if (found.empty()) {
-    auto out = state_->definition;
+    auto out = finished(*state_);
     if (!state_->types.empty()) out.set_types(*core::describe_types(state_->types));
     return out;
   }

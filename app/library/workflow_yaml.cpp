@@ -54,9 +54,24 @@ class writer {
     std::string needs;
     for (const auto& need : step.needs()) needs += (needs.empty() ? "" : ", ") + need;
     if (!needs.empty()) line(2, "needs", "[" + needs + "]");
+    if (!step.when_json().empty()) line(2, "when", step.when_json());
+    switch (step.kind()) {
+      case v1::STEP_KIND_VALUE: line(2, "with", step.with_json()); break;
+      case v1::STEP_KIND_WAIT: line(2, "wait", step.with_json()); break;
+      case v1::STEP_KIND_SIGNAL:
+        line(2, "signal", step.signal());
+        line(2, "timeout", format_duration(step.timeout_ms()));
+        if (step.goes_on_untimely()) line(2, "on_timeout", "continue");
+        failure(step);
+        break;
+      default: perform(step); break;
+    }
+  }
+
+ private:
+  void perform(const v1::StepDefinition& step) {
     line(2, "agent", quoted(step.agent()));
     line(2, "call", quoted(step.call()));
-    if (!step.when_json().empty()) line(2, "when", step.when_json());
     if (!step.with_json().empty()) line(2, "with", step.with_json());
     patience(2, step);
     if (step.heartbeat_ms() != 0) line(2, "heartbeat", format_duration(step.heartbeat_ms()));
@@ -65,8 +80,11 @@ class writer {
     if (!labels.empty()) line(2, "labels", "{ " + labels + " }");
     if (step.in_doubt() == v1::IN_DOUBT_PARK) line(2, "in_doubt", "park");
     if (step.in_doubt() == v1::IN_DOUBT_FAIL) line(2, "in_doubt", "fail");
-    if (step.on_failure() != v1::ON_FAILURE_UNSPECIFIED) line(2, "on_failure", app::on_failure_word(step.on_failure()));
-    if (step.cool_off_ms() != 0) line(2, "cool_off", format_duration(step.cool_off_ms()));
+    failure(step);
+    if (step.has_repeat())
+      line(2, "repeat",
+           "{ until: " + step.repeat().until_json() + ", every: " + format_duration(step.repeat().every_ms()) +
+               ", max: " + std::to_string(step.repeat().most()) + " }");
     if (step.pivot()) line(2, "pivot", "true");
     // The descriptors came from code, so there is no file that `types` could name.
     if (!step.input_type().empty()) comment(2, "input_type: " + step.input_type());
@@ -74,7 +92,11 @@ class writer {
     if (step.has_undo()) undo(step.undo());
   }
 
- private:
+  void failure(const v1::StepDefinition& step) {
+    if (step.on_failure() != v1::ON_FAILURE_UNSPECIFIED) line(2, "on_failure", app::on_failure_word(step.on_failure()));
+    if (step.cool_off_ms() != 0) line(2, "cool_off", format_duration(step.cool_off_ms()));
+  }
+
   void undo(const v1::UndoDefinition& undo) {
     line(2, "undo", undo.none() ? "none" : "");
     if (undo.none()) return;
@@ -96,6 +118,7 @@ std::string yaml_of(const v1::WorkflowDefinition& definition) {
   out.line(0, "on_failure", app::on_failure_word(definition.on_failure()));
   if (definition.cool_off_ms() != 0) out.line(0, "cool_off", format_duration(definition.cool_off_ms()));
   if (definition.ends_failed()) out.line(0, "end", "failed");
+  if (!definition.output_json().empty()) out.line(0, "output", definition.output_json());
   out.line(0, "steps", "");
   for (const auto& step : definition.steps()) out.step(step);
   return out.take();

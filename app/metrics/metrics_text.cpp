@@ -199,6 +199,8 @@ void add_agents(metric_page& page, const labels& shard, const v1::StatusReply& r
     page.gauge("fairlead_agent_held", "Attempts that the instance holds", of, agent.held());
     page.gauge("fairlead_agent_sick", "1 while the instance is sick and gets single probe attempts only", of, agent.sick() ? 1 : 0);
     page.gauge("fairlead_agent_away", "1 while the instance's node is not connected", of, agent.away() ? 1 : 0);
+    page.gauge("fairlead_agent_silent", "1 while nothing is heard of the worker over HTTP, which takes no new steps then", of,
+               agent.silent() ? 1 : 0);
     page.gauge("fairlead_agent_draining", "1 while the instance is drained and takes no new steps", of, agent.draining() ? 1 : 0);
     page.gauge("fairlead_agent_error_ratio", "Share of the instance's latest attempts that failed", of, agent.error_percent() / 100.0);
     page.gauge("fairlead_agent_latency_seconds", "Time of the instance's latest tries, smoothed", of,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "messages/holds.hpp"
+#include "messages/payloads.hpp"
 #include "store/content_hash.hpp"
 #include "store/rows/alert_rows.hpp"
 #include "store/rows/archive_rows.hpp"

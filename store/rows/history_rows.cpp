@@ -21,6 +21,7 @@ bool folds(v1::EventKind kind) {
     case v1::EVENT_KIND_STEP_FAILED:
     case v1::EVENT_KIND_STEP_RETRIED:
     case v1::EVENT_KIND_STEP_GIVEN_UP:
+    case v1::EVENT_KIND_STEP_REPEATED:
     case v1::EVENT_KIND_STEP_COOLING_OFF: return true;
     default: return false;
   }

@@ -1,5 +1,6 @@
 #include "store/rows/task_rows.hpp"
 
+#include "messages/payloads.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
 #include "store/meta_rows.hpp"

@@ -69,29 +69,4 @@ result<std::string> load_payload(const snapshot& from, std::uint64_t number, con
 /// Puts the whole history into `recent` and every payload into its place, for TaskShowReply. Never store such a record.
 status load_whole(const snapshot& from, v1::TaskRecord& record);
 
-/// Calls `visit(payload)` for each payload of the record: the task's input, then every step's input, output, input of its undo,
-/// checkpoint and log.
-template <class Record, class Visitor>
-void for_each_payload(Record& record, Visitor&& visit) {
-  if constexpr (std::is_const_v<Record>) {
-    visit(record.input());
-    for (const auto& step : record.steps()) {
-      visit(step.input());
-      visit(step.output());
-      visit(step.undo_input());
-      visit(step.progress().checkpoint());
-      visit(step.log().text());
-    }
-  } else {
-    if (record.has_input()) visit(*record.mutable_input());
-    for (auto& step : *record.mutable_steps()) {
-      if (step.has_input()) visit(*step.mutable_input());
-      if (step.has_output()) visit(*step.mutable_output());
-      if (step.has_undo_input()) visit(*step.mutable_undo_input());
-      if (step.progress().has_checkpoint()) visit(*step.mutable_progress()->mutable_checkpoint());
-      if (step.log().has_text()) visit(*step.mutable_log()->mutable_text());
-    }
-  }
-}
-
 }  // namespace fairlead::store

@@ -55,4 +55,36 @@ inline v1::TaskShowReply parked_order() {
   return out;
 }
 
+/// reserve is completed, and charge is no call: it waits for the signal `approved`.
+inline v1::TaskShowReply waiting_order() {
+  auto out = order_task();
+  step_of(out, 0).set_state(v1::STEP_STATE_COMPLETED);
+  auto& charge = *out.mutable_definition()->mutable_steps(1);
+  charge.clear_agent();
+  charge.clear_attempts();
+  charge.mutable_undo()->clear_call();
+  charge.mutable_undo()->set_none(true);
+  charge.set_kind(v1::STEP_KIND_SIGNAL);
+  charge.set_signal("approved");
+  charge.set_timeout_ms(172'800'000);
+  step_of(out, 1).set_not_before_unix_ms(some_moment);
+  return out;
+}
+
+/// reserve is completed, and charge is repeated: two rounds have ended, and it waits for the third.
+inline v1::TaskShowReply repeated_order() {
+  auto out = order_task();
+  step_of(out, 0).set_state(v1::STEP_STATE_COMPLETED);
+  auto& charge = *out.mutable_definition()->mutable_steps(1);
+  charge.mutable_undo()->clear_call();
+  charge.mutable_undo()->set_none(true);
+  charge.mutable_repeat()->set_until_json(R"("${ .steps.charge.done }")");
+  charge.mutable_repeat()->set_every_ms(600'000);
+  charge.mutable_repeat()->set_most(5);
+  step_of(out, 1).set_attempt(2);
+  step_of(out, 1).set_rounds(2);
+  step_of(out, 1).set_not_before_unix_ms(some_moment);
+  return out;
+}
+
 }  // namespace fairlead::app

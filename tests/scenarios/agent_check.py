@@ -298,9 +298,19 @@ def of_services():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/"
     found = check_service(url, "--undo", url, "--lookup", url + "?key={perform_key}")
+    refused = harness.fairlead("agent", "check", "--two-nodes", url)
+    expect(refused.returncode == 2 and "--two-nodes cannot be combined with a URL" in refused.stderr, f"{refused}")
     server.shutdown()
     expect(found == {"key", "lookup", "undo"}, f"the forgetful service is only found out by {found}")
     print("ok  services: one that keeps keys, and one that forgets them", flush=True)
+
+
+def of_sizes():
+    """Examples can be read as a whole: 30 to 60 lines of code."""
+    for name in ("agent.py", "agent.mjs"):
+        lines = [line.strip() for line in (EXAMPLES / name).read_text().splitlines()]
+        code = [line for line in lines if line and not line.startswith(("#", "//"))]
+        expect(30 <= len(code) <= 60, f"{name} has {len(code)} lines of code")
 
 
 def faults_of_this_run():
@@ -314,6 +324,7 @@ def faults_of_this_run():
 
 
 def run():
+    of_sizes()
     of_services()
     faults = faults_of_this_run()
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:

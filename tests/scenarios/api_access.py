@@ -261,6 +261,10 @@ class tokens_scenario:
         expect(any(one["path"] == "/v1/tasks" for one in noted["items"]), str(noted)[:300])
         done = fairlead("token", "create", "x", "--role", "viewer", "--namespace", "-x", "--file", self.file)
         expect(done.returncode == 2 and "no name of a namespace" in done.stderr, done.stderr)
+        # Agents bind workers alone: a role that may be none contradicts them, and one more role does not.
+        done = fairlead("token", "create", "x", "--role", "viewer", "--agent", "mail", "--file", self.file)
+        expect(done.returncode == 2 and "--agent names agents" in done.stderr and "--role agent" in done.stderr, done.stderr)
+        expect(new_token(self.file, "watching-mail", "--role", "viewer", "--role", "agent", "--agent", "mail")["agents"] == ["mail"], "both roles")
 
     def audit(self):
         """What was done and what was refused is in the audit, with who it was, and without tokens and payloads."""

@@ -13,6 +13,7 @@ ALLOWED = {
     ("GET", "/v1/tasks/anna-1/history"): SEES, ("GET", "/v1/tasks/anna-1/events"): SEES,
     ("GET", "/v1/tasks/anna-1/input"): {"client", "admin"},
     ("GET", "/v1/tasks/anna-1/steps/reserve/input"): {"client", "admin"}, ("GET", "/v1/tasks/anna-1/steps/reserve/output"): {"client", "admin"},
+    ("POST", "/v1/tasks/anna-1/signals/approved"): {"client", "admin"},
     ("POST", "/v1/tasks/anna-1/actions"): {"operator", "admin"}, ("POST", "/v1/tasks:act"): {"operator", "admin"},
     ("GET", "/v1/operations"): SEES, ("GET", "/v1/operations/x"): SEES, ("GET", "/v1/operations/x/events"): SEES,
     ("POST", "/v1/operations/x/actions"): {"operator", "admin"},

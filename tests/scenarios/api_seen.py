@@ -2,7 +2,7 @@
 """What the OpenAPI document says, the scenarios have seen: each success status of each operation, and each refusal that a request can bring
 about. It reads what these scenarios have written, and runs after them.
 
-    FAIRLEAD_BIN=build/release/bin/fairlead tests/scenarios/api_seen.py api api_operators api_many api_access api_audit api_certificates api_refusals api_cli work
+    FAIRLEAD_BIN=build/release/bin/fairlead tests/scenarios/api_seen.py api api_operators api_many api_access api_audit api_certificates api_refusals api_cli signals work
 """
 
 import json

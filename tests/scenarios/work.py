@@ -306,6 +306,7 @@ def drains(here):
                                 ("DELETE", f"/v1/workers/{one.id}", None)):
         _, said = one.ask(410, method, where, body, code="gone")
         expect("Register again" in said["remedy"], f"{said}")
+    expect(not here.audit(f"path={path}"), "a worker that this node does not carry any more has done no wrong")
     # One that abandons leaves doubt, and is in the audit.
     two = here.worker("mail", "drain-2", capacity=4)
     two.register()
@@ -373,6 +374,9 @@ def forged(here):
     other = here.worker("mail", "forged-2")
     other.register(400, "invalid_argument", "/session", session=session)
     expect(one.again()["incarnation"] == one.incarnation and one.session.endswith(".1"), "its own session goes on")
+    noted = here.audit("object=forged-1&page_size=1000")
+    expect([each["status"] for each in noted if each["code"] is None] == [201] and "forbidden" in {each["code"] for each in noted},
+           f"the audit has its beginning, and sessions that are not its own: {noted}")
     one.end()
 
 
@@ -385,6 +389,7 @@ def late(here):
     expect(0 < held["lease_ms"] <= 1_000, f"{held}")
     wait_until(lambda: here.task("late")["parked"], 20, "the step in doubt parks its task")
     expect(one.complete([held]) == ["not_held"], "the lease has ended")
+    expect(not here.audit(f"path={one.path('outcomes')}"), "being late is no offence")
     expect(here.step("late", "mail")["output"] is None and here.task("late")["parked"], "nothing was changed")
     here.ask(200, "POST", "/v1/tasks/late/actions", {"verb": "terminate"})
     one.end()
@@ -406,6 +411,8 @@ def second_process(here):
     later = vouched.register(take_over=True, key="later")["incarnation"]
     began = vouched.session
     expect(vouched.register(take_over=True, key="later")["incarnation"] == later and vouched.session == began, "a copy is the same registration")
+    for more in ({"capacity": 3}, {"calls": ["send", "look"]}, {"take_over": False}):
+        vouched.register(422, "key_reused", key="later", **{"take_over": True, **more})
     expect(later > one.incarnation, f"{later} does not follow {one.incarnation}")
     # What the first process held is another attempt now.
     status, _, said = one.reports_.ask("POST", one.path("outcomes"), {"items": [{"ticket": held["ticket"], "output": "late"}]}, one.headers_)

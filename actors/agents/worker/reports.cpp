@@ -1,6 +1,7 @@
 // Outcomes and heartbeats of a worker: each is answered once its shard has recorded or refused it.
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "actors/agents/worker/session.hpp"
@@ -23,6 +24,14 @@ error wrong_item(std::size_t item, const std::string& sentence, const std::strin
 
 constexpr const char* never_held = "The ticket names no attempt that this worker holds.";
 constexpr const char* ended_before = "The lease of the attempt had ended, or the task has ended it.";
+constexpr const char* ended_otherwise =
+    "The attempt has ended with the outcome that was reported first. This one is another, and was not used.";
+
+/// Of what a worker can say. Only the same process compares them, and a collision costs a reader a sentence.
+std::size_t fingerprint(const attempt_result& what) {
+  const auto head = std::to_string(what.verdict) + (what.fault ? " fault " + what.fault->SerializeAsString() : "");
+  return std::hash<std::string>{}(what.output) * 31 + std::hash<std::string>{}(head);
+}
 
 }  // namespace
 
@@ -43,6 +52,7 @@ void worker_session::heartbeats(std::vector<beat> items, moment came, std::funct
     auto& item = items[i];
     const auto found = tickets_.find(item.ticket);
     if (found == tickets_.end()) {
+      all->answers[i].never_was_held = !was_held(item.ticket);
       all->answer_one();
       continue;
     }
@@ -119,6 +129,7 @@ void worker_session::outcomes(std::vector<report> items, std::function<void(resu
   for (std::size_t i = 0; i < items.size(); ++i) {
     auto& [ticket, said] = items[i];
     if (planted(&core::planted_faults::ignore_attempt_of_ticket)) ticket = ticket_of_step(ticket);
+    const auto outcome = fingerprint(said);
     const auto found = tickets_.find(ticket);
     if (found != tickets_.end()) {
       const auto key = found->second;
@@ -126,22 +137,22 @@ void worker_session::outcomes(std::vector<report> items, std::function<void(resu
       auto complete = std::move(which->second.done);
       answer_beats(which->second, false);
       forget(which);
-      reports_[key] = {ticket, {{all, i}}};
+      reports_[key] = {ticket, outcome, {{all, i, outcome}}};
       reported_[ticket] = key;
       complete(key, std::move(said));
       continue;
     }
     if (const auto waits = reported_.find(ticket); waits != reported_.end()) {
-      reports_.at(waits->second).waiting.emplace_back(all, i);
+      reports_.at(waits->second).waiting.push_back({all, i, outcome});
       continue;
     }
     const auto known = told_.find(ticket);
-    if (known != told_.end() && known->second == report_result::accepted)
-      all->answers[i] = {report_result::repeated, {}};
+    if (known != told_.end() && known->second.how == report_result::accepted)
+      all->answers[i] = {report_result::repeated, known->second.outcome == outcome ? "" : ended_otherwise};
     else if (known == told_.end() && planted(&core::planted_faults::accept_unheld))
       all->answers[i] = {report_result::accepted, {}};
     else
-      all->answers[i] = {report_result::not_held, known == told_.end() ? never_held : ended_before};
+      all->answers[i] = {report_result::not_held, known == told_.end() ? never_held : ended_before, !was_held(ticket)};
     all->answer_one();
   }
   if (all->open > 1) waiting_reports_.push_back(all);
@@ -154,9 +165,15 @@ void worker_session::recorded(const attempt_key& which, bool accepted) {
   const auto said = std::move(found->second);
   reports_.erase(found);
   reported_.erase(said.ticket);
-  remember(said.ticket, accepted ? report_result::accepted : report_result::not_held);
-  for (const auto& [all, item] : said.waiting) {
-    all->answers[item] = accepted ? report_answer{report_result::accepted, {}} : report_answer{report_result::not_held, ended_before};
+  remember(said.ticket, {accepted ? report_result::accepted : report_result::not_held, said.outcome});
+  for (const auto& [all, item, outcome] : said.waiting) {
+    auto& answer = all->answers[item];
+    if (!accepted)
+      answer = {report_result::not_held, ended_before};
+    else if (outcome == said.outcome)
+      answer = {report_result::accepted, {}};
+    else
+      answer = {report_result::repeated, ended_otherwise};
     all->answer_one();
   }
 }

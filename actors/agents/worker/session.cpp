@@ -31,6 +31,8 @@ attempt_result not_begun() {
   return out;
 }
 
+attempt_result abandoned_attempt() { return in_doubt_fault("abandoned", "the worker has left, and may have begun the attempt"); }
+
 }  // namespace
 
 worker_session::worker_session(definition as, const clock& time)
@@ -58,6 +60,8 @@ void worker_session::start(const v1::Perform& what, completion done) {
   const auto key = key_of(what);
   auto& from = shards_[key.shard];
   ++from.seen;
+  // The worker had begun it before it moved here, and has abandoned it meanwhile.
+  if (abandons_ && have_.count(what.ticket()) != 0) return done(key, abandoned_attempt());
   if (is_over() || what.ticket().empty()) return done(key, not_begun());
   if (std::find(as_.calls.begin(), as_.calls.end(), what.call()) == as_.calls.end())
     return done(key, permanent_fault("unknown_call", "the worker has no call " + what.call()));
@@ -77,7 +81,7 @@ void worker_session::start(const v1::Perform& what, completion done) {
 void worker_session::stop(const attempt_key& which) {
   if (const auto found = attempts_.find(which); found != attempts_.end()) {
     answer_beats(found->second, false);
-    remember(found->second.what.ticket(), report_result::not_held);
+    remember(found->second.what.ticket(), {report_result::not_held});
     forget(found);
   }
   // The lease has ended before the host has seen the outcome.
@@ -236,7 +240,7 @@ void worker_session::give_back(bool all) {
     const bool is_kept = planted(&core::planted_faults::keep_given_back);
     auto done = is_kept ? one.done : std::move(one.done);
     const auto key = found->first;
-    remember(one.what.ticket(), report_result::not_held);
+    remember(one.what.ticket(), {report_result::not_held});
     if (is_kept)
       one.is_carried = true;
     else
@@ -252,8 +256,11 @@ std::size_t worker_session::carried() const {
 }
 
 std::size_t worker_session::held() const {
-  return static_cast<std::size_t>(
-      std::count_if(attempts_.begin(), attempts_.end(), [](const auto& one) { return one.second.is_carried || one.second.may_be_known; }));
+  const auto here =
+      std::count_if(attempts_.begin(), attempts_.end(), [](const auto& one) { return one.second.is_carried || one.second.may_be_known; });
+  // What the worker says that it holds counts before its shard has handed it over again, too.
+  const auto named = std::count_if(have_.begin(), have_.end(), [this](const auto& ticket) { return may_be_on_its_way(ticket); });
+  return static_cast<std::size_t>(here + named);
 }
 
 /// Lowered only after a pause: a worker that goes on taking must not be announced anew with each take.
@@ -280,6 +287,7 @@ status worker_session::leave(bool abandoned) {
     return error{v1::ERROR_CODE_WRONG_STATE, "The worker holds " + std::to_string(open) + (open == 1 ? " attempt." : " attempts."),
                  "Report their outcomes first, or add abandon=true: each is then in doubt."};
   leaves_ = true;
+  abandons_ = abandoned;
   end_take();
   give_back(true);
   while (!attempts_.empty()) {
@@ -288,9 +296,7 @@ status worker_session::leave(bool abandoned) {
     auto done = std::move(which->second.done);
     answer_beats(which->second, false);
     forget(which);
-    done(key, planted(&core::planted_faults::give_back_abandoned)
-                  ? not_begun()
-                  : in_doubt_fault("abandoned", "the worker has left, and may have begun the attempt"));
+    done(key, planted(&core::planted_faults::give_back_abandoned) ? not_begun() : abandoned_attempt());
   }
   return nothing{};
 }
@@ -363,6 +369,11 @@ bool worker_session::may_be_on_its_way(const std::string& ticket) const {
   return named && !settled(named->shard);
 }
 
+/// What has ended since. A worker that comes back after a restart of its node may not know yet.
+bool worker_session::was_held(const std::string& ticket) const {
+  return told_.count(ticket) != 0 || reported_.count(ticket) != 0 || have_.count(ticket) != 0;
+}
+
 /// A planted fault: of whichever attempt of the step is held.
 std::string worker_session::ticket_of_step(const std::string& ticket) const {
   const auto named = read_ticket(ticket);
@@ -373,9 +384,9 @@ std::string worker_session::ticket_of_step(const std::string& ticket) const {
   return ticket;
 }
 
-void worker_session::remember(const std::string& ticket, report_result how) {
+void worker_session::remember(const std::string& ticket, told_report what) {
   constexpr std::size_t most_told = 4'096;
-  if (!told_.insert_or_assign(ticket, how).second) return;
+  if (!told_.insert_or_assign(ticket, what).second) return;
   told_order_.push_back(ticket);
   if (told_order_.size() <= most_told) return;
   told_.erase(told_order_.front());

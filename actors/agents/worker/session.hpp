@@ -89,7 +89,8 @@ class worker_session final : public carried_backend {
   };
   struct beat_answer {
     bool held = false;
-    std::int64_t lease_ms = 0;  // from when the request had come
+    std::int64_t lease_ms = 0;    // from when the request had come
+    bool never_was_held = false;  // here or, by what the worker named as it registered, at another node
   };
   /// Answers in the order of the items. `unavailable`: a shard has not answered in time; the request may be sent again.
   void heartbeats(std::vector<beat> items, moment came, std::function<void(result<std::vector<beat_answer>>)> done);
@@ -101,7 +102,8 @@ class worker_session final : public carried_backend {
   enum class report_result { accepted, repeated, not_held };
   struct report_answer {
     report_result result = report_result::not_held;
-    std::string why;  // if it is not held
+    std::string why;              // if it is not held, or another than the one that is repeated
+    bool never_was_held = false;  // as of heartbeats
   };
   /// As heartbeats().
   void outcomes(std::vector<report> items, std::function<void(result<std::vector<report_answer>>)> done);
@@ -112,7 +114,7 @@ class worker_session final : public carried_backend {
   status leave(bool abandoned);
   /// The node ends: takes are answered, and what no answer carried is given back.
   void close();
-  /// Attempts that the worker holds, or may hold.
+  /// Attempts that the worker holds, or may hold, also those that no shard has handed over again since it moved.
   std::size_t held() const;
 
   // ---- backend ----
@@ -174,9 +176,19 @@ class worker_session final : public carried_backend {
     std::uint64_t last_beat = 0;
     std::vector<awaited_beat> beats{};
   };
+  struct awaited_report {
+    pending_reports of;
+    std::size_t item = 0;
+    std::size_t outcome = 0;
+  };
   struct reported {
     std::string ticket;
-    std::vector<std::pair<pending_reports, std::size_t>> waiting;
+    std::size_t outcome = 0;  // fingerprint of the first one, as of those that wait
+    std::vector<awaited_report> waiting;
+  };
+  struct told_report {
+    report_result how = report_result::not_held;
+    std::size_t outcome = 0;  // fingerprint; 0 of an attempt that has ended without one
   };
   struct waiting_take {
     std::uint64_t number = 0;
@@ -198,6 +210,7 @@ class worker_session final : public carried_backend {
   void heard() { last_request_ = now(); }
   bool settled(std::uint32_t shard) const;
   bool may_be_on_its_way(const std::string& ticket) const;
+  bool was_held(const std::string& ticket) const;
   std::size_t carried() const;
   void set_known(held_attempt& one);
 
@@ -212,7 +225,7 @@ class worker_session final : public carried_backend {
   void forget(held_attempts::iterator which);
   void answer_beats(held_attempt& one, bool held);
   void end_late_requests();
-  void remember(const std::string& ticket, report_result how);
+  void remember(const std::string& ticket, told_report what);
   std::string ticket_of_step(const std::string& ticket) const;
 
   const definition as_;
@@ -224,7 +237,7 @@ class worker_session final : public carried_backend {
   std::list<attempt_key> queue_;                                         // of those that the next answers carry, in order
   std::unordered_map<attempt_key, reported, attempt_key_hash> reports_;  // outcomes on their way to the shard
   std::unordered_map<std::string, attempt_key> reported_;                // tickets of reports_
-  std::unordered_map<std::string, report_result> told_;                  // tickets of recorded and refused outcomes
+  std::unordered_map<std::string, told_report> told_;                    // tickets of recorded and refused outcomes
   std::deque<std::string> told_order_;                                   // the same, oldest first
   std::unordered_set<std::string> have_;
   std::map<std::uint32_t, side> shards_;
@@ -242,6 +255,7 @@ class worker_session final : public carried_backend {
   bool drains_ = false;
   bool drain_told_ = false;
   bool leaves_ = false;
+  bool abandons_ = false;  // it leaves, whatever it holds
   bool ends_ = false;
 };
 

@@ -19,6 +19,8 @@ v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, st
 
 void task_machine::start_perform(std::uint32_t index) {
   if (at(index).kind() != v1::STEP_KIND_CALL) return start_own(index);
+  if (waits_itself(at(index))) return;
+  if (at(index).until_open()) return ask_until(index);
   if (!is_wanted(index)) return;
   const auto instance = claim_with_input(index, v1::DIRECTION_PERFORM);
   if (!instance || !key_holds(index, v1::DIRECTION_PERFORM) || !settled_since_backup(index) || !input_fits(index)) return;
@@ -198,37 +200,46 @@ bool task_machine::undo_wanted(const v1::StepRecord& step) const {
   return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_UNDOING;
 }
 
+/// null: there is no such part.
+const input_template* task_machine::template_of(std::uint32_t index, v1::ExpressionPart part) const {
+  if (part == v1::EXPRESSION_PART_OUTPUT) return ctx_.definition->output();
+  return ctx_.definition->compiled(record_.steps(static_cast<int>(index)).definition()).part(part);
+}
+
+/// The part may have been asked for. Since then the task may have started undoing, or an operator may have settled the step.
+bool task_machine::awaits(std::uint32_t index, v1::ExpressionPart part) const {
+  const auto undo = part == v1::EXPRESSION_PART_UNDO_WITH;
+  if (stopped() || record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return false;
+  if (part == v1::EXPRESSION_PART_OUTPUT) return !record_.failing() && !record_.has_output();
+  if (index >= steps()) return false;
+  const auto& step = record_.steps(static_cast<int>(index));
+  if (undo) return undo_wanted(step);
+  if (step.state() != v1::STEP_STATE_PENDING || step.until_open() != (part == v1::EXPRESSION_PART_UNTIL)) return false;
+  const auto undecided = awaits_condition(ctx_.definition->compiled(step.definition()), step);
+  return step.until_open() || (!step.has_input() && undecided == (part == v1::EXPRESSION_PART_WHEN));
+}
+
 void task_machine::on(const expressions_evaluated& e) {
-  const auto* step = find(e.step);
-  if (step == nullptr || stopped()) return;
-  const auto undo = e.part == v1::EXPRESSION_PART_UNDO_WITH;
-  // Since the request the task may have started undoing, or an operator may have settled the step.
-  if (record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return;
-  if (undo ? !undo_wanted(*step) : step->state() != v1::STEP_STATE_PENDING || step->has_input()) return;
   // An unreachable evaluator is no fault of the workflow: the due index brings the task back.
   if (e.failure && e.failure->code == v1::ERROR_CODE_UNAVAILABLE) return;
-  const auto& compiled = ctx_.definition->compiled(step->definition());
-  const auto* what = compiled.part(e.part);
+  if (!awaits(e.step, e.part)) return;
+  const auto* what = template_of(e.step, e.part);
   if (what == nullptr || what->plain()) return;
-  const auto undecided = awaits_condition(compiled, *step);
-  if (e.part == v1::EXPRESSION_PART_WITH && undecided) return;
-  if (e.part != v1::EXPRESSION_PART_WHEN || undecided) {
-    if (e.failure)
-      cannot_render(e.step, direction_of(e.part), e.failure->sentence);
-    else if (e.part == v1::EXPRESSION_PART_WHEN)
-      take_condition(e.step, e.results);
-    else
-      take_input(e.step, e.part, e.results);
-  }
+  if (e.failure)
+    cannot_render(e.step, e.part, e.failure->sentence);
+  else if (e.part == v1::EXPRESSION_PART_WHEN)
+    take_condition(e.step, e.results);
+  else if (e.part == v1::EXPRESSION_PART_UNTIL)
+    decide_round(e.step, render(e.step, e.part, e.results));
+  else if (auto rendered = render(e.step, e.part, e.results))
+    e.part == v1::EXPRESSION_PART_OUTPUT ? void(keep_output(std::move(*rendered))) : take_input(e.step, e.part, std::move(*rendered));
   advance();
 }
 
-void task_machine::take_input(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results) {
-  auto rendered = render(index, part, results);
-  if (!rendered) return;
+void task_machine::take_input(std::uint32_t index, v1::ExpressionPart part, std::string json) {
   auto& step = at(index);
   const auto undo = part == v1::EXPRESSION_PART_UNDO_WITH;
-  set_payload(record_, undo ? *step.mutable_undo_input() : *step.mutable_input(), std::move(*rendered), out_);
+  set_payload(record_, undo ? *step.mutable_undo_input() : *step.mutable_input(), std::move(json), out_);
   out_.changed = true;
 }
 
@@ -240,11 +251,11 @@ void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part) {
     out_.awaits_input = true;
     return;
   }
-  const auto& what = *ctx_.definition->compiled(at(index).definition()).part(part);
+  const auto& what = *template_of(index, part);
   const task_document doc{record_, *ctx_.payloads, out_.payloads};
   auto text = what.worker_document(doc);
   if (doc.failure()) return cannot_read(*doc.failure());
-  if (!text) return cannot_render(index, direction_of(part), text.failure().sentence);
+  if (!text) return cannot_render(index, part, text.failure().sentence);
   v1::EvaluateRequest request;
   for (const auto& expression : what.worker_expressions()) request.add_expressions(expression);
   request.set_document(std::move(*text));
@@ -254,29 +265,27 @@ void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part) {
   out_.evaluations.push_back(std::move(request));
 }
 
-/// A part of the step; nullopt: rendering or a read failed, and cannot_render or cannot_read has handled it.
+/// A part of the step, or of the task; nullopt: rendering or a read failed, and cannot_render or cannot_read has handled it.
 std::optional<std::string> task_machine::render(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results) {
   const task_document doc{record_, *ctx_.payloads, out_.payloads};
-  auto rendered = ctx_.definition->compiled(at(index).definition()).part(part)->render(doc, results);
+  auto rendered = template_of(index, part)->render(doc, results);
   if (doc.failure()) {
     cannot_read(*doc.failure());
     return std::nullopt;
   }
   if (!rendered) {
     if (planted(&planted_faults::null_for_missing)) return "null";
-    cannot_render(index, direction_of(part), rendered.failure().sentence);
+    cannot_render(index, part, rendered.failure().sentence);
     return std::nullopt;
   }
   return std::move(*rendered);
 }
 
 /// No retry can help: an operator must act. One undo without an input does not stop the others.
-void task_machine::cannot_render(std::uint32_t index, v1::Direction direction, const std::string& why) {
+void task_machine::cannot_render(std::uint32_t index, v1::ExpressionPart part, const std::string& why) {
+  if (part == v1::EXPRESSION_PART_OUTPUT) return park(record_, "the output of the task: " + why, ctx_.now, out_);
   auto& step = at(index);
-  if (direction == v1::DIRECTION_PERFORM) {
-    park(record_, "step " + step.path() + ": " + why, ctx_.now, out_);
-    return;
-  }
+  if (part != v1::EXPRESSION_PART_UNDO_WITH) return park(record_, "step " + step.path() + ": " + why, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_UNDO);
   auto& fault = *step.mutable_fault();
   fault.set_kind(v1::FAULT_KIND_PERMANENT);
@@ -307,14 +316,34 @@ void task_machine::cannot_read(const error& why) {
 
 // ---- ends ----
 
+/// The work of the step is done: a step that is repeated may go on.
 void task_machine::complete(std::uint32_t index, const std::string& output) {
+  definition_of(at(index)).has_repeat() ? end_round(index, output) : finish(index, output);
+}
+
+void task_machine::finish(std::uint32_t index, const std::string& output) {
   auto& step = at(index);
   const auto own = step.kind() != v1::STEP_KIND_CALL;
   const auto performed = step.state() == v1::STEP_STATE_RUNNING || (own && step.state() == v1::STEP_STATE_PENDING);
   move_step(record_, index, performed ? step_moves::complete : step_moves::settle, ctx_.now, out_);
+  keep_result(index, output);
+  // An input from plain paths can be rendered again byte for byte; an input from the worker or an operator cannot. What the Scheduler does
+  // itself has no input that anybody asks for.
+  if (own || (usable() && template_of(step, v1::DIRECTION_PERFORM).plain() && !step.input_edited())) {
+    drop_payload(step.input(), out_);
+    step.clear_input();
+  }
+  note(v1::EVENT_KIND_STEP_COMPLETED, index);
+}
+
+/// The step waits for nothing any more, and nothing about it is in doubt.
+void task_machine::keep_result(std::uint32_t index, const std::string& output) {
+  auto& step = at(index);
   step.set_direction(v1::DIRECTION_PERFORM);
   const auto mixed_up = planted(&planted_faults::store_other_output) && step.has_input() && step.input().slot() == 0;
-  set_payload(record_, *step.mutable_output(), mixed_up ? step.input().json() : output.empty() ? "null" : output, out_);
+  auto json = mixed_up ? step.input().json() : output.empty() ? "null" : output;
+  if (step.has_output()) drop_payload(step.output(), out_);
+  set_payload(record_, *step.mutable_output(), std::move(json), out_);
   step.set_ended_at_unix_ms(now_ms());
   end_lease(step);
   forget_progress(step, out_);
@@ -324,13 +353,7 @@ void task_machine::complete(std::uint32_t index, const std::string& output) {
   step.clear_failing_since_unix_ms();
   step.clear_next_key_in_doubt();
   step.clear_passed_over();
-  // An input from plain paths can be rendered again byte for byte; an input from the worker or an operator cannot. What the Scheduler does
-  // itself has no input that anybody asks for.
-  if (own || (usable() && template_of(step, v1::DIRECTION_PERFORM).plain() && !step.input_edited())) {
-    drop_payload(step.input(), out_);
-    step.clear_input();
-  }
-  note(v1::EVENT_KIND_STEP_COMPLETED, index);
+  step.clear_until_open();
 }
 
 /// The attempt in progress has ended badly: another one follows after a wait, or the workflow's answer if none is left.

@@ -227,19 +227,14 @@ constexpr v1::ExpressionPart part_of_input(v1::Direction direction) {
   return direction == v1::DIRECTION_UNDO ? v1::EXPRESSION_PART_UNDO_WITH : v1::EXPRESSION_PART_WITH;
 }
 
-/// The direction that a part is evaluated for.
-constexpr v1::Direction direction_of(v1::ExpressionPart part) {
-  return part == v1::EXPRESSION_PART_UNDO_WITH ? v1::DIRECTION_UNDO : v1::DIRECTION_PERFORM;
-}
-
 /// Only the worker can say whether the step is performed, and has not. With an input the step was wanted before, or an operator wants it.
 inline bool awaits_condition(const workflow::step& compiled, const v1::StepRecord& step) {
   return compiled.when && !compiled.when->plain() && !step.wanted() && !step.has_input();
 }
 
-/// The Scheduler carries the step out itself, and waits for a moment or a signal.
+/// The step waits for a moment, a signal, or its next round; nothing has failed.
 inline bool waits_itself(const v1::StepRecord& step) {
-  return step.kind() != v1::STEP_KIND_CALL && step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0;
+  return step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0;
 }
 
 // ---- the result ----

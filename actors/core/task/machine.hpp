@@ -82,13 +82,17 @@ class task_machine {
   void hand_over(std::uint32_t index);
   bool fill(std::uint32_t index, v1::Perform& message);
   const input_template& template_of(const v1::StepRecord& step, v1::Direction direction) const;
-  void take_input(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results);
+  void take_input(std::uint32_t index, v1::ExpressionPart part, std::string json);
   void ask_for(std::uint32_t index, v1::ExpressionPart part);
   std::optional<std::string> render(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results);
-  void cannot_render(std::uint32_t index, v1::Direction direction, const std::string& why);
+  void cannot_render(std::uint32_t index, v1::ExpressionPart part, const std::string& why);
+  const input_template* template_of(std::uint32_t index, v1::ExpressionPart part) const;
+  bool awaits(std::uint32_t index, v1::ExpressionPart part) const;
   std::optional<std::string_view> text_of(const v1::Payload& payload);
   void cannot_read(const error& why);
   void complete(std::uint32_t index, const std::string& output);
+  void finish(std::uint32_t index, const std::string& output);
+  void keep_result(std::uint32_t index, const std::string& output);
   void keep_log(v1::StepRecord& step, const attempt_ended& e);
   void end_badly(std::uint32_t index, const v1::Fault& fault, v1::EventKind kind, bool at_once = false);
   void looked_up(std::uint32_t index, v1::LookupVerdict verdict, const std::string& output);
@@ -116,6 +120,17 @@ class task_machine {
   bool take_signal(std::uint32_t index);
   void miss_signal(std::uint32_t index);
   void operator_signal(const v1::OperatorAction& action);
+
+  // ---- steps with `repeat` (steps/repeat.cpp) ----
+  void end_round(std::uint32_t index, const std::string& output);
+  void ask_until(std::uint32_t index);
+  void decide_round(std::uint32_t index, const std::optional<std::string>& answer);
+
+  // ---- the output of the task (steps/output.cpp) ----
+  bool has_given_output();
+  bool keep_output(std::string json);
+  void tell_output();
+  void settle_output(const v1::OperatorAction& action);
 
   // ---- steps with `on_failure: continue` (steps/pass_over.cpp) ----
   void pass_over(std::uint32_t index);

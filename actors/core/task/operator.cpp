@@ -55,7 +55,8 @@ void task_machine::operate(const operated& e) {
   if (record_.failing() && record_.terminated())
     return refuse("task " + record_.id() + " is being terminated",
                   "fairlead task terminate " + record_.id() + " --now does not wait for the attempts in progress");
-  const auto early = e.action.verb() == v1::OPERATOR_VERB_SIGNAL || e.action.verb() == v1::OPERATOR_VERB_UNDO || e.action.verb() == v1::OPERATOR_VERB_CANCEL;
+  const auto early = e.action.verb() == v1::OPERATOR_VERB_SIGNAL || e.action.verb() == v1::OPERATOR_VERB_UNDO ||
+                     e.action.verb() == v1::OPERATOR_VERB_CANCEL;
   if (record_.scheduled() && !early)
     return refuse("task " + record_.id() + " has not started: it starts at " + format_utc(record_.start_at_unix_ms()),
                   "fairlead task cancel " + record_.id() + " ends it before that");
@@ -118,8 +119,8 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
                   v1::ERROR_CODE_INVALID_ARGUMENT);
   } else {
     for (index = 0; index < steps(); ++index)
-      if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index)) &&
-          !goes_on_without(at(index)) && !waits_itself(at(index)))
+      if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index)) && !goes_on_without(at(index)) &&
+          !waits_itself(at(index)))
         chosen.push_back(index);
     if (chosen.empty() && !is_held(record_))
       return refuse("no step of task " + record_.id() + " has failed or is waiting for another attempt", look_at_it());
@@ -147,7 +148,7 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
     refuse("the task has gone on without step " + step.path() + ", so it is not performed any more", look_at_it());
     return false;
   }
-  if (waits_itself(step)) return wait_anew(index, action);
+  if (waits_itself(step) || (step.until_open() && action.has_json())) return wait_anew(index, action);
   const auto waits = step.given_up() || step.not_before_unix_ms() != 0;
   if (!waits &&
       !(step.state() == v1::STEP_STATE_PENDING && (record_.parked() || record_.undo_held() || record_.failing() || action.has_json()))) {
@@ -177,17 +178,18 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
   return true;
 }
 
-/// A step that waits takes another wait, and nothing else helps it.
+/// A step that waits takes another wait. One that is repeated begins its next round, with another input if that is given.
 bool task_machine::wait_anew(std::uint32_t index, const v1::OperatorAction& action) {
   auto& step = at(index);
-  if (!action.has_json()) {
+  if (!action.has_json() && step.kind() != v1::STEP_KIND_CALL) {
     refuse("step " + step.path() + " waits until " + format_utc(step.not_before_unix_ms()),
            "fairlead task skip " + record_.id() + " " + step.path() + " ends the wait");
     return false;
   }
   note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, index + 1);
   step.clear_not_before_unix_ms();
-  step.clear_started_at_unix_ms();
+  step.clear_until_open();
+  if (step.kind() != v1::STEP_KIND_CALL) step.clear_started_at_unix_ms();
   return true;
 }
 
@@ -271,13 +273,14 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
 }
 
 void task_machine::operator_settle(const v1::OperatorAction& action) {
+  if (action.step().empty() && action.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED) return settle_output(action);
   std::uint32_t index = 0;
   auto* step = named_step(action, index);
   if (step == nullptr) return;
   const auto completed = action.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED;
   if (refuse_in_progress(*step)) return;
   const auto open = step->state() == v1::STEP_STATE_IN_DOUBT || step->state() == v1::STEP_STATE_FAILED ||
-                    (step->state() == v1::STEP_STATE_PENDING && step->doubtful());
+                    (step->state() == v1::STEP_STATE_PENDING && (step->doubtful() || step->until_open()));
   if (completed ? !open : !step->doubtful())
     return refuse(
         "step " + step->path() + " is " + state_word(step->state()) + (completed ? " and cannot be settled" : " and not in doubt"),
@@ -298,7 +301,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
     step->clear_doubtful();
     note(v1::EVENT_KIND_STEP_SETTLED, index, "an operator says that it never happened");
   } else if (completed) {
-    complete(index, planted(&planted_faults::forget_settled_output) ? std::string{} : minify_json(action.json()));
+    finish(index, planted(&planted_faults::forget_settled_output) ? std::string{} : minify_json(action.json()));
   } else if (step->state() == v1::STEP_STATE_UNDOING) {
     undo_done(index, "an operator says that it never happened");
   } else {
@@ -325,7 +328,7 @@ std::optional<error> task_machine::cannot_undo() const {
                            : "fairlead task show " + record_.id() + " shows what it waits for; fairlead task terminate " + record_.id() +
                                  " ends it and leaves what was done"};
   for (const auto& step : record_.steps()) {
-    const auto happened = step.doubtful() || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
+    const auto happened = step.doubtful() || step.rounds() > 0 || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
     if (happened && !definition_of(step).has_undo())
       return error{
           v1::ERROR_CODE_WRONG_STATE, "workflow " + record_.workflow() + " does not say how to undo step " + step.path(),

@@ -17,6 +17,7 @@ inline constexpr std::size_t inline_payload_bytes = 4096;
 inline constexpr std::string_view key_expired_code = "key_expired";
 /// Fault code: the shard was restored from a backup, and the step may have been performed or undone since the backup.
 inline constexpr std::string_view restored_code = "restored";
+inline constexpr std::string_view out_of_rounds_code = "repeat_exhausted";
 /// Fault code: key_expired and restored together.
 inline constexpr std::string_view restored_key_code = "restored_key";
 /// Fault code after a restore: never performed under the key in the backup, perhaps performed under the next key.

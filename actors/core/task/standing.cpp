@@ -8,7 +8,7 @@ standing standing_of(const v1::TaskRecord& record) {
     const auto undo_in_doubt = step.state() == v1::STEP_STATE_UNDOING && step.undo_doubtful();
     if (step.doubtful() || undo_in_doubt)
       out.in_doubt.push_back(step.path());
-    else if (step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_UNDOING)
+    else if (step.state() == v1::STEP_STATE_COMPLETED || step.rounds() > 0 || step.state() == v1::STEP_STATE_UNDOING)
       out.stands.push_back(step.path());
     else if (step.state() == v1::STEP_STATE_UNDONE)
       out.undone.push_back(step.path());

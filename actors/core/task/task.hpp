@@ -64,7 +64,8 @@ bool any_attempt_out(const v1::TaskRecord& record);
 /// Lower-case words for states, as shown to operators.
 const char* state_word(v1::TaskState state);
 const char* state_word(v1::StepState state);
-/// As state_word; `retrying` for a step of the task that failed or is in doubt and waits for its next attempt.
+/// As state_word; `retrying` for a step of the task that failed or is in doubt and waits for its next attempt, `waiting` for one that waits for a
+/// moment or a signal, `timed_out` for one whose signal did not come in time.
 const char* shown_state(const v1::TaskRecord& task, const v1::StepRecord& step);
 
 }  // namespace fairlead::core

@@ -31,6 +31,7 @@ inline constexpr step_transition fail{"fail", any_of(at::running, at::pending), 
 inline constexpr step_transition doubt{"doubt", any_of(at::running, at::pending, at::failed), at::in_doubt};
 inline constexpr step_transition hand_back{"hand_back", any_of(at::running), at::pending};
 inline constexpr step_transition retry{"retry", any_of(at::failed, at::in_doubt), at::pending};
+inline constexpr step_transition repeat{"repeat", any_of(at::running, at::in_doubt), at::pending};
 inline constexpr step_transition settle{"settle", any_of(at::in_doubt, at::failed, at::pending), at::completed};
 inline constexpr step_transition disprove{"disprove", any_of(at::in_doubt, at::failed), at::pending};
 inline constexpr step_transition exhaust{"exhaust", any_of(at::in_doubt), at::failed};
@@ -39,7 +40,7 @@ inline constexpr step_transition undo{"undo", any_of(at::completed, at::in_doubt
 inline constexpr step_transition undone{"undone", any_of(at::undoing), at::undone};
 
 inline constexpr const step_transition* all[] = {&start,  &complete, &fail,    &doubt, &hand_back, &retry,
-                                                 &settle, &disprove, &exhaust, &skip,  &undo,      &undone};
+                                                 &settle, &disprove, &exhaust, &skip,  &undo,      &undone, &repeat};
 
 }  // namespace step_moves
 

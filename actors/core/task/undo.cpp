@@ -15,6 +15,8 @@ void task_machine::begin_undo(std::string reason) {
   add_event(record_, v1::EVENT_KIND_TASK_UNDOING, 0, 0, ctx_.now, reason);
   record_.set_undo_reason(std::move(reason));
   record_.clear_finished_at_unix_ms();
+  drop_payload(record_.output(), out_);
+  record_.clear_output();
   for (std::uint32_t i = 0; i < steps(); ++i) {
     auto& step = at(i);
     if (attempt_out(step)) continue;
@@ -98,7 +100,7 @@ void task_machine::undo_next(std::uint32_t index) {
     const auto instance = claim(index, v1::DIRECTION_UNDO, {});
     if (!instance) return;
     ctx_.agents->release(holder_of(index), {});
-    cannot_render(index, v1::DIRECTION_UNDO, "the step is in doubt, and its undo needs the step's output, which is unknown");
+    cannot_render(index, v1::EXPRESSION_PART_UNDO_WITH, "the step is in doubt, and its undo needs the step's output, which is unknown");
     return;
   }
   // The record keeps the look-up in vain until the undo is handed over; otherwise it would be repeated.

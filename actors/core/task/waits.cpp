@@ -34,6 +34,8 @@ class inspection {
   void of_performing() {
     next_steps next;
     engine_.next(definition_, record_, next);
+    const auto* output = definition_.output();
+    if (next.over && output != nullptr && !output->plain() && !record_.has_output()) add(0, v1::DIRECTION_PERFORM, awaited::output);
     for (const auto index : next.ready)
       if (!under_way(at(index))) add_wanted(index);
     for (std::uint32_t i = 0; i < steps(); ++i) {
@@ -78,7 +80,9 @@ class inspection {
   void add_wanted(std::uint32_t index) {
     const auto& step = at(index);
     const auto own = step.kind() != v1::STEP_KIND_CALL;
-    if (awaits_condition(definition_.compiled(step.definition()), step))
+    if (step.until_open())
+      add(index, v1::DIRECTION_PERFORM, awaited::until);
+    else if (awaits_condition(definition_.compiled(step.definition()), step))
       add(index, v1::DIRECTION_PERFORM, awaited::condition);
     else if (own && (step.has_input() || definition_.compiled(step.definition()).with.plain()))
       add(index, v1::DIRECTION_PERFORM, awaited::turn);
@@ -110,6 +114,8 @@ const char* awaited_words(awaited what) {
   switch (what) {
     case awaited::input: return "its input";
     case awaited::condition: return "its `when`";
+    case awaited::until: return "its `until`";
+    case awaited::output: return "its output";
     case awaited::instance: return "an instance of its agent";
     case awaited::outcome: return "the outcome of an attempt";
     case awaited::recovery: return "its recovery";

@@ -12,6 +12,8 @@ namespace fairlead::core {
 enum class awaited {
   input,      // requested from the expression worker
   condition,  // the step's `when`, requested likewise
+  until,      // its `until`, requested likewise
+  output,     // of the task, requested likewise
   instance,   // a free slot
   outcome,    // of an attempt without a lease: nothing will ever end it
   recovery,   // at a moment that is not in the row
@@ -27,7 +29,8 @@ struct step_wait {
   awaited what = awaited::turn;
 };
 
-/// The waits of a task, step by step, that neither its agents nor a moment in its row will end. `input`, `condition` and `instance` are normal while
+/// The waits of a task, step by step, that neither its agents nor a moment in its row will end. `input`, `condition`, `until`, `output` and `instance` are normal
+/// while
 /// somebody inside the process has been asked; each of the others is a fault. Empty for a task that is over, pending, parked, paused or
 /// held.
 std::vector<step_wait> waits_of(const v1::TaskRecord& record, const workflow& definition, const workflow_engine& engine,

@@ -58,6 +58,7 @@ class checker {
       check_step(i, graph);
     }
     check_cycles();
+    if (!definition_.output_json().empty()) check_output(graph);
     if (!full()) check_undo_rules(graph);
     for (auto& found : check_types(definition_))
       if (!full()) found_.push_back(std::move(found));
@@ -129,7 +130,10 @@ class checker {
     check_heartbeat(step);
     check_labels(step);
     check_retry(name, "", step);
-    check_template(index, "with", step.with_json(), graph, false);
+    // A round may read what the one before gave.
+    check_template(index, "with", step.with_json(), graph, step.has_repeat());
+    if (step.has_repeat())
+      check_expression(index, "repeat.until", step.repeat().until_json(), graph, R"(write it as "${ … }", which gives true or false)", true);
     if (!v1::InDoubt_IsValid(step.in_doubt())) add(name, "in_doubt", "this release does not know this value", "");
     if (!step.has_undo() || step.undo().none()) return;
     const auto& undo = step.undo();
@@ -238,12 +242,13 @@ class checker {
   }
 
   // A text that is one expression, with nothing around it.
-  void check_expression(int index, const std::string& field, const std::string& json, const needs_graph& graph, const char* remedy) {
+  void check_expression(int index, const std::string& field, const std::string& json, const needs_graph& graph, const char* remedy,
+                        bool own_output = false) {
     const auto compiled = input_template::compile(json);
     if (compiled && (compiled->expressions().size() != 1 || trim_json(json).front() != '"'))
       add(definition_.steps(index).name(), field, "this is not one expression", remedy);
     else
-      check_template(index, field, json, graph, false);
+      check_template(index, field, json, graph, own_output);
   }
 
   void check_wait(int index, const needs_graph& graph) {
@@ -253,6 +258,16 @@ class checker {
     if (!compiled || !compiled->expressions().empty())
       return check_expression(index, "wait", step.with_json(), graph, R"(write it as "${ … }", which gives a duration or a time)");
     if (auto why = check_literal_wait(step.with_json())) add(step.name(), "wait", std::move(why->sentence), std::move(why->remedy));
+  }
+
+  /// It may read every step: all have ended by then.
+  void check_output(const needs_graph& graph) {
+    const auto compiled = input_template::compile(definition_.output_json());
+    if (!compiled) return add("", "output", compiled.failure().sentence, compiled.failure().remedy);
+    for (const auto& mentioned : compiled->mentioned_steps())
+      if (graph.index_of(mentioned) < 0)
+        add("", "output", "an expression reads step " + shown_name(mentioned) + ", which is not in this workflow",
+            did_you_mean(mentioned, names_));
   }
 
   void check_cycles() {

@@ -12,6 +12,8 @@ namespace fairlead::core {
 
 namespace {
 
+constexpr std::uint32_t most_rounds = 10'000;
+
 std::string words_of(v1::StepKind kind) {
   switch (kind) {
     case v1::STEP_KIND_VALUE: return "a step that computes a value";
@@ -37,7 +39,7 @@ bool may_have(v1::StepKind kind, std::string_view key) {
 
 /// The fields of a message that are set, as keys of the file. `with`, `wait` and `undo` are looked at by themselves.
 std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
-  const std::array<std::pair<std::string_view, bool>, 16> all{{{"agent", !step.agent().empty()},
+  const std::array<std::pair<std::string_view, bool>, 17> all{{{"agent", !step.agent().empty()},
                                                                {"call", !step.call().empty()},
                                                                {"signal", !step.signal().empty()},
                                                                {"input_type", !step.input_type().empty()},
@@ -52,7 +54,8 @@ std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
                                                                {"in_doubt", step.in_doubt() != v1::IN_DOUBT_UNSPECIFIED},
                                                                {"on_failure", step.on_failure() != v1::ON_FAILURE_UNSPECIFIED},
                                                                {"cool_off", step.cool_off_ms() != 0},
-                                                               {"pivot", step.pivot()}}};
+                                                               {"pivot", step.pivot()},
+                                                               {"repeat", step.has_repeat()}}};
   std::vector<std::string_view> out;
   for (const auto& [key, set] : all)
     if (set) out.push_back(key);
@@ -70,6 +73,7 @@ class kind_checker {
     }
     for (const auto key : keys_set(step_))
       if (auto why = why_not(step_.kind(), key)) add(std::string{key}, std::move(*why));
+    if (step_.has_repeat()) check_repeat();
     if (step_.kind() == v1::STEP_KIND_CALL) return std::move(found_);
     if (!step_.has_undo())
       add("undo", {words_of(step_.kind()) + " says that there is nothing to undo", "set undo: none"});
@@ -86,6 +90,18 @@ class kind_checker {
  private:
   void add(std::string key, refused_key why) {
     found_.push_back({step_.name(), std::move(key), std::move(why.sentence), std::move(why.remedy)});
+  }
+
+  void check_repeat() {
+    const auto& repeat = step_.repeat();
+    if (repeat.every_ms() < 0 || repeat.every_ms() > longest_wait_ms)
+      add("repeat.every", {std::to_string(repeat.every_ms()) + "ms is not between 0 and " + format_duration(longest_wait_ms), ""});
+    if (repeat.most() < 1 || repeat.most() > most_rounds)
+      add("repeat.max", {std::to_string(repeat.most()) + " is not between 1 and " + std::to_string(most_rounds), ""});
+    if (step_.pivot())
+      add("pivot", {"each round would be a pivot of its own", "put the pivot into a step that is not repeated"});
+    if (step_.has_undo() && !step_.undo().none())
+      add("undo", {"what the rounds of a repeated step have done is not undone", "set undo: none, and undo it in a step of its own"});
   }
 
   void check_signal() {

@@ -70,7 +70,7 @@ result<const google::protobuf::Descriptor*> type_of(const message_types* types, 
 
 const input_template* workflow::step::part(v1::ExpressionPart which) const {
   if (which == v1::EXPRESSION_PART_WITH) return &with;
-  const auto& one = which == v1::EXPRESSION_PART_WHEN ? when : undo_with;
+  const auto& one = which == v1::EXPRESSION_PART_WHEN ? when : which == v1::EXPRESSION_PART_UNTIL ? until : undo_with;
   return one ? &*one : nullptr;
 }
 
@@ -91,11 +91,16 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
     if (!input_type) return input_type.failure();
     const auto output_type = type_of(out->types_.get(), source.name(), source.output_type());
     if (!output_type) return output_type.failure();
-    step compiled{std::move(*with), {}, {}, std::nullopt, std::nullopt, false, *input_type, *output_type};
+    step compiled{std::move(*with), {}, {}, std::nullopt, std::nullopt, std::nullopt, false, *input_type, *output_type};
     if (!source.when_json().empty()) {
       auto when = template_of("step " + source.name() + ", when", source.when_json());
       if (!when) return when.failure();
       compiled.when = std::move(*when);
+    }
+    if (source.has_repeat()) {
+      auto until = template_of("step " + source.name() + ", repeat.until", source.repeat().until_json());
+      if (!until) return until.failure();
+      compiled.until = std::move(*until);
     }
     if (source.has_undo() && !source.undo().none()) {
       auto undo_with = template_of("step " + source.name() + ", undo", source.undo().with_json());
@@ -120,6 +125,11 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
   out->order_ = ordered(out->steps_);
   if (out->order_.size() != out->steps_.size())
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "steps of workflow " + definition.name() + " wait for each other", ""};
+  if (!definition.output_json().empty()) {
+    auto output = template_of("output", definition.output_json());
+    if (!output) return output.failure();
+    out->output_ = std::move(*output);
+  }
   out->definition_ = std::move(definition);
   out->content_hash_ = std::move(content_hash);
   return std::shared_ptr<const workflow>{std::move(out)};

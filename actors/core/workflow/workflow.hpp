@@ -37,6 +37,7 @@ class workflow {
     std::vector<std::uint32_t> needs;
     std::vector<std::uint32_t> needed_by;                      // the same edges, reversed
     std::optional<input_template> when;                        // set if the step may be skipped
+    std::optional<input_template> until;                       // set if the step is repeated
     std::optional<input_template> undo_with;                   // set if the step can be undone by a call
     bool undo_reads_output = false;                            // the undo's input reads the step's own output
     const google::protobuf::Descriptor* input_type = nullptr;  // null: any JSON
@@ -68,6 +69,8 @@ class workflow {
     if (index >= steps_.size()) lacks(index);
     return steps_[index];
   }
+  /// Of the task; null: it has none.
+  const input_template* output() const noexcept { return output_ ? &*output_ : nullptr; }
   /// All steps, each after all steps that it needs.
   const std::vector<std::uint32_t>& in_order() const noexcept { return order_; }
   const std::string& content_hash() const noexcept { return content_hash_; }
@@ -79,6 +82,7 @@ class workflow {
   v1::WorkflowDefinition definition_;
   std::string content_hash_;
   std::vector<step> steps_;
+  std::optional<input_template> output_;
   std::vector<std::uint32_t> order_;
   std::shared_ptr<const message_types> types_;  // null: no step names a type
   std::optional<error> refusal_;

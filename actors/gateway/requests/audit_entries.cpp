@@ -17,7 +17,7 @@ using noted = std::vector<noted_request>;
 constexpr std::size_t most_path_bytes = 512;
 
 /// `/v1/tasks/order-1/actions`
-std::string path_about(const char* before, const std::string& name, const char* behind = "") {
+std::string path_about(const char* before, const std::string& name, const std::string& behind = {}) {
   std::string out = before;
   agents::append_percent_encoded(out, name);
   return core::clean_text(out + behind, most_path_bytes);
@@ -48,8 +48,10 @@ noted to_note(const v1::OperateRequest& what) {
   if (what.has_shard()) return out;
   const auto& action = what.action();
   const auto verb = core::verb_word(v1::OperatorVerb_Name(action.verb()));
+  // The name of a signal, but not its data.
+  const auto behind = action.verb() == v1::OPERATOR_VERB_SIGNAL ? "/signals/" + action.signal() : "/actions";
   for (const auto& id : what.ids())
-    out.push_back(entry_of(action.who(), "POST", path_about("/v1/tasks/", id, "/actions"), id, verb, action.reason()));
+    out.push_back(entry_of(action.who(), "POST", path_about("/v1/tasks/", id, behind), id, verb, action.reason()));
   return out;
 }
 

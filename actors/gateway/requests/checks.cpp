@@ -5,12 +5,14 @@
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/reserved.hpp"
+#include "actors/core/text/json.hpp"
 #include "actors/core/workflow/check.hpp"
 #include "actors/core/workflow/workflow.hpp"
 #include "actors/queries/alert_queries.hpp"
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "messages/ids.hpp"
+#include "store/content_hash.hpp"
 
 namespace fairlead {
 
@@ -56,6 +58,36 @@ std::optional<error> check_reserved(const v1::WorkflowDefinition& what) {
       return invalid("step " + step.name() + " of workflow " + what.name() + " has the agent " + core::operations_agent +
                          ", which works for the node's own operations alone",
                      "use another agent; POST /v1/tasks:act of the API acts on many tasks");
+  return std::nullopt;
+}
+
+/// What the task's workflow and state have to do with it, its shard says.
+std::optional<error> check_signal(const v1::OperatorAction& what) {
+  if (what.verb() != v1::OPERATOR_VERB_SIGNAL) {
+    if (what.signal().empty()) return std::nullopt;
+    return invalid("the request names a signal, and its action is another one", "leave the signal out");
+  }
+  if (!core::valid_name(what.signal()))
+    return invalid("the request does not give a valid name of a signal", "use 1 to 64 of a-z 0-9 _ -, the first of them a letter");
+  if (what.json().size() > max_signal_bytes)
+    return invalid("the data of signal " + what.signal() + " have " + std::to_string(what.json().size()) + " bytes, the limit is " +
+                       std::to_string(max_signal_bytes),
+                   "put large data elsewhere and pass a reference to it");
+  if (!what.has_json()) return std::nullopt;
+  const auto checked = core::check_json(what.json());
+  if (checked.ok()) return std::nullopt;
+  return invalid("the data of signal " + what.signal() + " are not JSON: " + checked.failure().sentence, "correct the JSON");
+}
+
+/// Without a step it gives the output of the task.
+std::optional<error> check_settlement(const v1::OperatorAction& what) {
+  if (what.verb() != v1::OPERATOR_VERB_SETTLE_COMPLETED || !what.step().empty()) return std::nullopt;
+  if (!what.has_json())
+    return invalid("the request settles no step, and gives no output of the task", "name the step, or give the output of the task");
+  if (what.json().size() > max_output_bytes)
+    return invalid(
+        "the output of the task has " + std::to_string(what.json().size()) + " bytes, the limit is " + std::to_string(max_output_bytes),
+        "put large data elsewhere and pass a reference to it");
   return std::nullopt;
 }
 
@@ -167,7 +199,8 @@ std::optional<error> check_request(const v1::OperateRequest& what) {
   // A verb of a later release arrives as its number.
   if (what.action().verb() == v1::OPERATOR_VERB_UNSPECIFIED || !v1::OperatorVerb_IsValid(what.action().verb()))
     return invalid("the request has no action for its tasks", "use a client of the node's release");
-  return std::nullopt;
+  if (auto why = check_settlement(what.action())) return why;
+  return check_signal(what.action());
 }
 
 std::optional<error> check_request(const v1::AlertListRequest& what) {
@@ -234,6 +267,8 @@ std::optional<error> check_request(const v1::WorkerSessionRequest& what) {
   if (what.session().size() > max_session_bytes)
     return invalid("The session has more than 1 KiB.", "Give the session as the registration returned it.");
   if (what.key().size() > max_action_key_bytes) return invalid("The key of the registration is too long.", "Use a shorter one.");
+  if (what.digest().size() > store::content_hash_bytes)
+    return invalid("The digest of the registration has more than 16 bytes.", "Send it over the API, which makes it.");
   if (what.who().empty()) return invalid("The request does not say who asks.", "Send it over the API, which knows who asks.");
   return check_operator(what.who(), {});
 }

@@ -69,6 +69,7 @@ cut_request<v1::StatesRequest> cut_by_shard(const v1::StatesRequest& what, std::
 cut_request<v1::OperateRequest> cut_by_shard(const v1::OperateRequest& what, std::uint32_t count) {
   v1::OperateRequest common;
   *common.mutable_action() = what.action();
+  common.set_submitted_by(what.submitted_by());
   return cut(
       what.ids_size(), common, count, [&](int i) { return core::shard_of_task(what.ids(i), count); },
       [&](v1::OperateRequest& part, int i) { part.add_ids(what.ids(i)); });

@@ -43,6 +43,7 @@ v1::WatchReply watches::describe(std::uint64_t task_number, std::uint64_t after_
   out.set_state(task.state());
   out.set_parked(task.parked());
   out.set_reason(core::reason_of(task));
+  out.set_has_output(task.has_output());
   out.set_latest(task.history_size());
   for (const auto& step : task.steps()) {
     out.add_step_paths(step.path());

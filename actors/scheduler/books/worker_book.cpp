@@ -32,6 +32,11 @@ error taken_over(const std::string& instance) {
           "Stop this process, or register it under another instance name."};
 }
 
+error key_reused(const std::string& instance) {
+  return {v1::ERROR_CODE_KEY_REUSED, "The key was used for another registration of worker instance " + instance + ".",
+          "Send the first registration again as it was, or use a key that is new for each process."};
+}
+
 error too_many() {
   return {v1::ERROR_CODE_OVERLOADED, std::to_string(worker_book::most) + " worker instances are known, which is the maximum.",
           "Use the same instance names again, or wait: instances that have left are forgotten after a day."};
@@ -47,6 +52,11 @@ bool is_of(const v1::WorkKey& key, const v1::Lineage& lineage) {
 }
 
 std::string begun_by(const v1::WorkerSessionRequest& what) { return what.key().empty() ? std::string{} : what.who() + " " + what.key(); }
+
+/// Not known where the request or the row is one of an earlier release.
+bool is_another(const v1::WorkerSessionRequest& what, const v1::WorkerRecord& than) {
+  return !what.digest().empty() && !than.begun_as().empty() && what.digest() != than.begun_as();
+}
 
 v1::WorkerSessionReply refused(const error& why) {
   v1::WorkerSessionReply out;
@@ -114,8 +124,9 @@ v1::WorkerSessionReply worker_book::begin(const v1::WorkerSessionRequest& what, 
   // A copy of the request that began the session must not take over what the first has begun.
   const auto known = rows_.find(what.instance());
   const auto by = begun_by(what);
-  if (known != rows_.end() && !by.empty() && known->second.record.begun_by() == by && known->second.record.agent() == what.name() &&
-      !known->second.record.left()) {
+  const bool is_same_key = known != rows_.end() && !by.empty() && known->second.record.begun_by() == by && !known->second.record.left();
+  if (is_same_key && is_another(what, known->second.record)) return refused(key_reused(what.instance()));
+  if (is_same_key && known->second.record.agent() == what.name()) {
     heard(what.instance(), out);
     return session_of(what.instance(), known->second.record, out);
   }
@@ -129,6 +140,7 @@ v1::WorkerSessionReply worker_book::begin(const v1::WorkerSessionRequest& what, 
   of.record.set_given_at_unix_ms(to_unix_ms(at));
   of.record.set_left(false);
   of.record.set_begun_by(by);
+  of.record.set_begun_as(by.empty() ? std::string{} : what.digest());
   of.heard = at;
   store::put_worker(out, what.instance(), of.record);
   return session_of(what.instance(), of.record, out);

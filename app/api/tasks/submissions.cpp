@@ -26,6 +26,19 @@ namespace {
 
 std::string task_path(const std::string& id) { return "/v1/tasks/" + door::encode_percent(id); }
 
+/// How the task was when it was waited for, and its output where it has one that whoever asks may see.
+void say_end(const exchange_ptr& x, const v1::SubmitResult& taken, const v1::TaskEnd& end, int status) {
+  const auto say = [x, taken, end, status](const std::string& output) {
+    x->say(status, submit_json(taken, &end, output), {{"Location", task_path(taken.id())}});
+  };
+  if (!end.has_output() || !x->by().sees_payloads()) return say("");
+  v1::TaskShowRequest request;
+  request.set_id(taken.id());
+  x->ask_any<v1::TaskShowRequest>(std::move(request), {}, [say](const result<v1::TaskShowReply>& shown) {
+    say(shown ? shown->task().output().json() : std::string{});
+  });
+}
+
 /// Until the task has ended or is parked, or the time is over. What goes wrong meanwhile changes nothing: the task is submitted, and the
 /// answer does not say how it is.
 void wait_for_end(const exchange_ptr& x, v1::SubmitResult taken, std::uint64_t after, std::chrono::steady_clock::time_point until) {
@@ -45,7 +58,8 @@ void wait_for_end(const exchange_ptr& x, v1::SubmitResult taken, std::uint64_t a
       end.set_state(reply->state());
       end.set_parked(reply->parked());
       end.set_reason(reply->reason());
-      return x->say(ended ? taken.created() ? 201 : 200 : 202, submit_json(taken, &end), located);
+      end.set_has_output(reply->has_output());
+      return say_end(x, taken, end, ended ? taken.created() ? 201 : 200 : 202);
     }
     wait_for_end(x, taken, reply->events().empty() ? after : reply->events().rbegin()->sequence(), until);
   });

@@ -12,6 +12,7 @@
 #include "app/json/node/task_filters.hpp"
 #include "app/json/task.hpp"
 #include "app/json/words.hpp"
+#include "messages/payloads.hpp"
 #include "messages/task_states.hpp"
 #include "store/archive_day.hpp"
 
@@ -127,13 +128,8 @@ void cut_payloads(v1::TaskRecord& task) {
     out.begin_object().key("head").string(core::clean_text(one.json(), most_head_bytes));
     one.set_json(out.key("bytes").number(std::uint64_t{one.json().size()}).end_object().text());
   };
-  if (task.has_input()) cut(*task.mutable_input());
-  for (auto& step : *task.mutable_steps()) {
-    if (step.has_input()) cut(*step.mutable_input());
-    if (step.has_output()) cut(*step.mutable_output());
-    if (step.has_undo_input()) cut(*step.mutable_undo_input());
-    if (step.has_progress()) cut(*step.mutable_progress()->mutable_checkpoint());
-  }
+  for (auto& signal : *task.mutable_signals()) signal.mutable_data()->set_size(size_of(signal.data()));
+  for_each_value(task, cut);
 }
 
 void say_task(const exchange_ptr& x, v1::TaskShowReply reply, payloads shown, const known_agents& agents) {
@@ -202,14 +198,9 @@ bool has_completed(const v1::StepRecord& step) {
 }  // namespace
 
 void hide_payloads(v1::TaskRecord& task) {
-  task.clear_input();
-  for (auto& step : *task.mutable_steps()) {
-    step.clear_input();
-    step.clear_output();
-    step.clear_undo_input();
-    if (step.has_progress()) step.mutable_progress()->clear_checkpoint();
-    step.clear_log();
-  }
+  for (auto& signal : *task.mutable_signals()) signal.mutable_data()->set_size(size_of(signal.data()));
+  for_each_value(task, [](v1::Payload& one) { one.clear_json(); });
+  for (auto& step : *task.mutable_steps()) step.clear_log();
 }
 
 void list_tasks(exchange_ptr x) {

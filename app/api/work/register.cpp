@@ -9,6 +9,7 @@
 #include "app/api/work/worker_calls.hpp"
 #include "app/json/writer.hpp"
 #include "messages/tickets.hpp"
+#include "store/content_hash.hpp"
 
 namespace fairlead::app::api {
 
@@ -23,6 +24,11 @@ struct registration {
   std::vector<std::string> have;
   bool may_be_copy = false;
 };
+
+/// Of what the body says, however it is written.
+std::string digest_of(const v1::RegisterAgent& as, bool take_over) {
+  return store::content_hash(as.SerializeAsString() + (take_over ? "take_over" : ""));
+}
 
 bool may_pass(v1::ErrorCode code) {
   return code == v1::ERROR_CODE_UNAVAILABLE || code == v1::ERROR_CODE_TIMED_OUT || code == v1::ERROR_CODE_STALE_EPOCH;
@@ -47,11 +53,22 @@ void carry(const exchange_ptr& x, registration what, std::uint64_t incarnation, 
   x->say(201, out.end_object().text(), {{"Location", "/v1/workers/" + *id}});
 }
 
+/// False: the audit cannot be written, so the request was refused.
+bool note_registration(const exchange_ptr& x, const std::string& instance) {
+  if (!x->note_in_audit()) return false;
+  x->note_object(instance);
+  return true;
+}
+
+/// Of a session that goes on, which is a worker that comes back, the audit has only that it is none of the worker's own.
+bool is_foreign(v1::ErrorCode code) { return code == v1::ERROR_CODE_FORBIDDEN || code == v1::ERROR_CODE_CONFLICT; }
+
 /// False: the session is none of this instance, and the request was refused.
 bool names_instance(const exchange_ptr& x, const registration& what, std::optional<session_name>& named) {
   if (!what.former) return true;
   named = read_session(what.former->words);
   if (named && named->agent == what.as.agent() && named->instance == what.as.instance()) return true;
+  if (!note_registration(x, what.as.instance())) return false;
   x->refuse_at("/session", invalid("Field 'session' is no session of the worker instance " + what.as.instance() + ".",
                                    "Give `session` of the former registration of this agent and instance as it was, or null."));
   return false;
@@ -80,8 +97,7 @@ void register_worker(exchange_ptr x) {
                         invalid("A registration with take_over needs the header Idempotency-Key: a copy of it must not take over "
                                 "the process that the first has begun.",
                                 "Send a key of your own that is new for each process."));
-  if (!takes_workers(*x) || !x->note_in_audit()) return;
-  x->note_object(as->instance());
+  if (!takes_workers(*x) || (!asked.session && !note_registration(x, as->instance()))) return;
   if (asked.take_over) x->note_action("take_over", {});
   registration what{std::move(*as), asked.session ? read_session_text(*asked.session) : std::nullopt, std::move(asked.have), false};
   std::optional<session_name> named;
@@ -95,6 +111,7 @@ void register_worker(exchange_ptr x) {
   request.set_vouched(asked.take_over && x->by().has(right::vouch));
   request.set_who(x->who());
   request.set_key(key);
+  request.set_digest(digest_of(what.as, asked.take_over));
   // It may be a copy of an earlier one, whose worker holds attempts already.
   what.may_be_copy = !key.empty();
   const auto wait = what.former ? patience_of_moves - answer_limit : duration{};
@@ -103,6 +120,8 @@ void register_worker(exchange_ptr x) {
                                          if (answer) return carry(x, what, answer->incarnation(), answer->session());
                                          if (named && may_pass(answer.failure().code))
                                            return carry(x, what, named->incarnation, what.former->words);
+                                         if (named && is_foreign(answer.failure().code) && !note_registration(x, what.as.instance()))
+                                           return;
                                          x->refuse(answer.failure());
                                        });
 }

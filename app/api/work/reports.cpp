@@ -19,7 +19,7 @@ void take_heartbeats(exchange_ptr x) {
     worker.heartbeats(asked->items, came, [x, asked](result<std::vector<agents::worker_session::beat_answer>> what) {
       if (!what) return refuse_of_worker(x, what.failure());
       for (std::size_t i = 0; i < what->size() && i < asked->items.size(); ++i) {
-        if ((*what)[i].held) continue;
+        if (!(*what)[i].never_was_held) continue;
         note_not_held(*x, "heartbeats", asked->items[i].ticket, {});
         break;
       }
@@ -35,7 +35,7 @@ void take_outcomes(exchange_ptr x) {
     worker.outcomes(asked->items, [x, asked](result<std::vector<agents::worker_session::report_answer>> what) {
       if (!what) return refuse_of_worker(x, what.failure());
       for (std::size_t i = 0; i < what->size() && i < asked->items.size(); ++i) {
-        if ((*what)[i].result != agents::worker_session::report_result::not_held) continue;
+        if (!(*what)[i].never_was_held) continue;
         note_not_held(*x, "outcomes", asked->items[i].ticket, (*what)[i].why);
         break;
       }

@@ -23,7 +23,7 @@ door::problem gone(const std::string& worker) {
           false};
 }
 
-/// What nobody holds is refused all the time when leases end, so it is noted only so often.
+/// Whoever guesses tries it many times, so it is noted only so often.
 void note_unless_noise(const exchange& x, const std::string& kind, audit_entry what) {
   const auto& in = x.in();
   if (!in.audit || in.access->is_noise(kind + " of " + owner_of(x), in.time->now())) return;
@@ -49,6 +49,8 @@ void call_worker(const exchange_ptr& x, std::function<void(agents::worker_sessio
 
 void refuse_as_gone(const exchange_ptr& x) {
   const auto why = gone(x->part(0));
+  // A worker whose node has started again asks for its former id, and does no wrong.
+  if (!x->in().workers->is_of_another(x->part(0), owner_of(*x))) return x->refuse(why);
   auto entry = audit_entry_of(x->in(), x->by(), x->what());
   entry.status = door::find_problem_kind(why.code)->status;
   entry.code = why.code;

@@ -8,6 +8,7 @@
 
 #include "actors/core/workflow/check.hpp"
 #include "actors/protocol/access.hpp"
+#include "app/access/gate.hpp"
 #include "app/access/token.hpp"
 #include "app/access/tokens_file.hpp"
 #include "app/cli/commands.hpp"
@@ -68,6 +69,9 @@ result<token_entry> entry_of(const creation& asked) {
   for (const auto& name : asked.agents)
     if (!core::valid_agent_name(name)) return invalid("'" + printable(name) + "' is no name of an agent", "give the name that steps use");
   if (asked.agents.size() > most_token_agents) return invalid("--agent is given more than 64 times", "give fewer");
+  // The agents say of which workers alone; without the right to be one they would bind nothing.
+  if (!asked.agents.empty() && !rights_of(asked.roles).has(right::work))
+    return invalid("--agent names agents, and no --role lets the token be a worker of an agent", "add --role agent, or leave --agent out");
   if (asked.comment.size() > 256) return invalid("the comment has more than 256 bytes", "shorten it");
   std::int64_t lasts_ms = 0;
   if (asked.expires != "never" && (!parse_duration(asked.expires, lasts_ms) || lasts_ms <= 0 || lasts_ms > longest_ms))

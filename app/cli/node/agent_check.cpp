@@ -133,7 +133,8 @@ void add_agent_check(CLI::App& group, cli_context& context) {
   command->add_option("--agent", words->agent, "The agent must register by this name")->type_name("NAME");
   command->add_option("--call", words->call, "The call to try (default: the first that the agent registers)")->type_name("CALL");
   command->add_option("--input", words->input, "Input of the call: JSON, or @FILE")->type_name("JSON")->capture_default_str();
-  command->add_flag("--two-nodes", words->two_nodes, "Name two nodes in FAIRLEAD_API, and lose one while the agent holds an attempt");
+  command->add_flag("--two-nodes", words->two_nodes,
+                    "Without URL: name two nodes in FAIRLEAD_API, and lose one while the agent holds an attempt");
   command->add_option("--undo", words->undo, "With URL: URL of the undo")->type_name("URL");
   command->add_option("--lookup", words->lookup, "With URL: URL of the look-up, with {perform_key} in it")->type_name("URL");
   add_json_option(*command, context);
@@ -147,6 +148,11 @@ void add_agent_check(CLI::App& group, cli_context& context) {
     const bool is_url = !rest->empty() && (rest->front().starts_with("http://") || rest->front().starts_with("https://"));
     if (is_url && rest->size() > 1) {
       context.code = fail(invalid("A URL and a command cannot be combined", "Give a URL for a service, or -- COMMAND for an agent"));
+      return;
+    }
+    if (is_url && words->two_nodes) {
+      context.code = fail(invalid("--two-nodes cannot be combined with a URL: it loses a node that an agent talks to",
+                                  "Leave --two-nodes out, or give -- COMMAND for an agent"));
       return;
     }
     if (is_url) {

@@ -112,6 +112,7 @@ std::string health_text(const v1::AgentStatus& agent) {
   std::string out;
   const auto add = [&out](const std::string& more) { out += (out.empty() ? "" : ", ") + more; };
   if (agent.away()) add("away: its node is not connected");
+  if (agent.silent()) add("silent: it has sent no request for 15 s");
   if (agent.draining()) add(agent.drained_by().empty() ? "draining" : "draining by " + agent.drained_by());
   if (agent.sick()) add(agent.sickness().empty() ? "sick" : "sick: " + agent.sickness());
   if (agent.failed_in_a_row() != 0 && !agent.away()) {

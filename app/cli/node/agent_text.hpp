@@ -9,7 +9,7 @@
 
 namespace fairlead::app {
 
-/// `ok`, `away: its node is not connected`, `sick: 40 % fail`, `draining by ana`.
+/// `ok`, `away: its node is not connected`, `silent: it has sent no request for 15 s`, `sick: 40 % fail`, `draining by ana`.
 std::string health_text(const v1::AgentStatus& agent);
 
 /// One line for each instance, and for each agent without an instance that steps wait for. Empty:

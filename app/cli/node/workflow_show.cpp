@@ -19,12 +19,24 @@ std::string joined(const google::protobuf::RepeatedPtrField<std::string>& words)
 }
 
 std::string undo_text(const v1::StepDefinition& step) {
-  if (!step.has_undo()) return "";
+  if (!step.has_undo() || step.kind() != v1::STEP_KIND_CALL) return "";
   return step.undo().none() ? "none" : step.undo().call();
 }
 
-/// `200ms x2 to 10s`.
-std::string backoff_text(const v1::Backoff& backoff) {
+/// What a step without an agent does, in the place of a call: `value`, `wait 10m`, `signal approve`.
+std::string call_text(const v1::StepDefinition& step) {
+  switch (step.kind()) {
+    case v1::STEP_KIND_VALUE: return "value";
+    case v1::STEP_KIND_WAIT: return "wait " + core::decode_json_string(step.with_json());
+    case v1::STEP_KIND_SIGNAL: return "signal " + step.signal();
+    default: return step.call();
+  }
+}
+
+/// `200ms x2 to 10s`; empty for a step that is never retried.
+std::string backoff_text(const v1::StepDefinition& step) {
+  if (!step.has_backoff()) return "";
+  const auto& backoff = step.backoff();
   return format_duration(backoff.first_ms()) + " x" + factor_text(backoff.factor()) + " to " + format_duration(backoff.max_ms());
 }
 
@@ -37,6 +49,7 @@ std::string on_failure_text(v1::OnFailure what, std::int64_t cool_off_ms) {
 }
 
 std::string on_failure_text(const v1::StepDefinition& step, const v1::WorkflowDefinition& workflow) {
+  if (step.goes_on_untimely()) return "on_timeout continue";
   if (step.on_failure() == v1::ON_FAILURE_UNSPECIFIED) return "";
   return on_failure_text(step.on_failure(), step.cool_off_ms() != 0 ? step.cool_off_ms() : workflow.cool_off_ms());
 }
@@ -47,6 +60,13 @@ std::string patience_text(const Definition& of) {
   auto attempts = of.attempts() == 0 ? std::string{} : std::to_string(of.attempts());
   if (of.retry_for_ms() == 0) return attempts;
   return (attempts.empty() ? "" : attempts + " in ") + format_duration(of.retry_for_ms());
+}
+
+/// `until ${ .steps.poll.done }, every 10m, at most 400 rounds`
+std::string repeat_text(const v1::RepeatDefinition& repeat) {
+  auto out = "until " + printable(core::decode_json_string(repeat.until_json()));
+  if (repeat.every_ms() != 0) out += ", every " + format_duration(repeat.every_ms());
+  return out + ", at most " + std::to_string(repeat.most()) + (repeat.most() == 1 ? " round" : " rounds");
 }
 
 }  // namespace
@@ -78,6 +98,7 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
   out += "failure   " + on_failure_text(definition.on_failure(), definition.cool_off_ms()) + "\n";
   if (definition.ends_failed()) out += "end       failed, where a step was passed over\n";
   if (definition.keep_days() != 0) out += "kept      " + std::to_string(definition.keep_days()) + " days after the end\n";
+  if (!definition.output_json().empty()) out += "output    " + printable(definition.output_json()) + "\n";
   for (const auto& step : definition.steps()) {
     if (step.input_type().empty() && step.output_type().empty()) continue;
     out += "types     " + printable(step.name()) + ": " + (step.input_type().empty() ? "any JSON" : printable(step.input_type())) + " -> " +
@@ -86,6 +107,8 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
   for (const auto& step : definition.steps())
     if (!step.when_json().empty())
       out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";
+  for (const auto& step : definition.steps())
+    if (step.has_repeat()) out += "repeat    " + printable(step.name()) + ": " + repeat_text(step.repeat()) + "\n";
   text_table table{{{"STEP"},
                     {"NEEDS"},
                     {"AGENT"},
@@ -102,9 +125,10 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
                     {"PIVOT"}}};
   for (const auto& step : definition.steps()) {
     const bool undoes = step.has_undo() && !step.undo().none();
-    table.add({step.name(), joined(step.needs()), step.agent(), step.call(), format_duration(step.timeout_ms()),
+    table.add({step.name(), joined(step.needs()), step.agent(), call_text(step),
+               step.timeout_ms() == 0 ? "" : format_duration(step.timeout_ms()),
                step.heartbeat_ms() == 0 ? "" : format_duration(step.heartbeat_ms()), labels_text(step.labels()), patience_text(step),
-               backoff_text(step.backoff()), on_failure_text(step, definition),
+               backoff_text(step), on_failure_text(step, definition),
                core::may_be_repeated(step.in_doubt()) ? "" : in_doubt_word(step.in_doubt()), undo_text(step),
                undoes ? patience_text(step.undo()) : "", step.pivot() ? "yes" : ""});
   }

@@ -85,16 +85,22 @@ struct state_mood {
 };
 /// The first that the state begins with or, behind a comma, has. What is not here has no colour.
 constexpr std::array moods{
-    state_mood{"failed", mood::bad},       state_mood{"parked", mood::bad},         state_mood{"open", mood::bad},
-    state_mood{"away", mood::bad},         state_mood{"sick", mood::bad},           state_mood{"failing", mood::bad},
-    state_mood{"given up", mood::bad},     state_mood{"given_up", mood::bad},       state_mood{"in_doubt", mood::bad},
-    state_mood{"down", mood::bad},         state_mood{"could not", mood::bad},      state_mood{"undone", mood::unusual},
-    state_mood{"undoing", mood::unusual},  state_mood{"retrying", mood::unusual},   state_mood{"paused", mood::unusual},
-    state_mood{"draining", mood::unusual}, state_mood{"drained", mood::unusual},    state_mood{"cooling", mood::unusual},
-    state_mood{"half", mood::unusual},     state_mood{"skipped", mood::unusual},    state_mood{"acknowledged", mood::unusual},
-    state_mood{"expired", mood::unusual},  state_mood{"restarting", mood::unusual}, state_mood{"completed", mood::well},
-    state_mood{"ok", mood::well},          state_mood{"running", mood::well},       state_mood{"active", mood::well},
-    state_mood{"closed", mood::well},      state_mood{"resolved", mood::well},      state_mood{"settled", mood::well},
+    state_mood{"failed", mood::bad},      state_mood{"parked", mood::bad},
+    state_mood{"open", mood::bad},        state_mood{"away", mood::bad},
+    state_mood{"sick", mood::bad},        state_mood{"failing", mood::bad},
+    state_mood{"given up", mood::bad},    state_mood{"given_up", mood::bad},
+    state_mood{"in_doubt", mood::bad},    state_mood{"down", mood::bad},
+    state_mood{"could not", mood::bad},   state_mood{"undone", mood::unusual},
+    state_mood{"undoing", mood::unusual}, state_mood{"retrying", mood::unusual},
+    state_mood{"paused", mood::unusual},  state_mood{"draining", mood::unusual},
+    state_mood{"drained", mood::unusual}, state_mood{"cooling", mood::unusual},
+    state_mood{"silent", mood::unusual},  state_mood{"half", mood::unusual},
+    state_mood{"skipped", mood::unusual}, state_mood{"acknowledged", mood::unusual},
+    state_mood{"expired", mood::unusual}, state_mood{"restarting", mood::unusual},
+    state_mood{"completed", mood::well},  state_mood{"ok", mood::well},
+    state_mood{"running", mood::well},    state_mood{"active", mood::well},
+    state_mood{"closed", mood::well},     state_mood{"resolved", mood::well},
+    state_mood{"settled", mood::well},    state_mood{"timed", mood::unusual},
 };
 
 }  // namespace

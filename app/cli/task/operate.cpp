@@ -7,6 +7,7 @@
 #include "app/cli/operator_name.hpp"
 #include "app/cli/screen/confirm.hpp"
 #include "app/cli/screen/table.hpp"
+#include "app/cli/task/signal.hpp"
 #include "app/cli/words.hpp"
 #include "app/json/node/operations.hpp"
 #include "app/json/node/task_verbs.hpp"
@@ -22,11 +23,20 @@ bool blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") =
 
 result<v1::OperatorVerb> verb_of(const operate_options& options, const task_verb& verb) {
   if (verb.verb != v1::OPERATOR_VERB_SETTLE_COMPLETED) return verb.verb;
+  if (options.output && (options.completed || options.never_happened))
+    return invalid("--output is about the task, and cannot be combined with --completed and --never-happened",
+                   "Give --output alone, or leave it out");
   if (options.completed && options.never_happened)
     return invalid("--completed and --never-happened cannot be combined", "Give only one of them");
-  if (options.completed) return v1::OPERATOR_VERB_SETTLE_COMPLETED;
+  if (options.completed || options.output) return v1::OPERATOR_VERB_SETTLE_COMPLETED;
   if (options.never_happened) return v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED;
-  return invalid("The outcome of the step is missing", "Give --completed JSON with the step's output, or --never-happened");
+  return invalid("The outcome of the step is missing",
+                 "Give --completed JSON with the step's output, or --never-happened; without a step, --output JSON with the task's output");
+}
+
+/// A settlement is about a step, unless it gives the output of the task.
+bool must_name_step(const operate_options& options, const task_verb& verb) {
+  return verb.step == task_verb::step::must_be_named || (verb.verb == v1::OPERATOR_VERB_SETTLE_COMPLETED && !options.output);
 }
 
 /// Without a filter the words are ID and STEP. With a filter they are STEP alone.
@@ -51,14 +61,18 @@ status read_words(const operate_options& options, bool needs_step, operation& ou
     out.action.set_step(words.front());
   }
   if (needs_step && out.action.step().empty()) return invalid("No step is given", "'fairlead task show' lists the steps of a task");
+  if (options.output && !out.action.step().empty())
+    return invalid("--output gives the output of the task, and step '" + out.action.step() + "' is given",
+                   "Leave the step out, or give the output of the step as --completed JSON");
   return nothing{};
 }
 
 status read_json(const operate_options& options, operation& out) {
-  if (!options.input && !options.completed) return nothing{};
+  const auto& output = options.output ? options.output : options.completed;
+  if (!options.input && !output) return nothing{};
   if (options.input && out.action.step().empty())
     return invalid("--input needs a step, and no step is given", "Give the task ID and the step");
-  auto json = options.input ? read_json_argument(*options.input, "The input") : read_json_argument(*options.completed, "The output");
+  auto json = options.input ? read_json_argument(*options.input, "The input") : read_json_argument(*output, "The output");
   if (!json) return json.failure();
   out.action.set_json(std::move(*json));
   return nothing{};
@@ -72,7 +86,7 @@ result<operation> read_operation(const operate_options& options) {
   const auto verb = verb_of(options, row);
   if (!verb) return verb.failure();
   out.action.set_verb(*verb);
-  if (const auto read = read_words(options, row.step == task_verb::step::must_be_named, out); !read) return read.failure();
+  if (const auto read = read_words(options, must_name_step(options, row), out); !read) return read.failure();
   if (row.needs_reason && blank(options.reason))
     return invalid("'" + options.verb + "' needs a reason, and no reason is given", "Give --reason TEXT; the task's history keeps it");
   if (options.reason.size() > reason_limit)
@@ -140,6 +154,10 @@ void add_verb(CLI::App& group, cli_context& context, const task_verb& verb) {
   if (verb.verb == v1::OPERATOR_VERB_SETTLE_COMPLETED) {
     command->add_option("--completed", options->completed, "The step was carried out, with this output")->type_name("JSON|@FILE|@-");
     command->add_flag("--never-happened", options->never_happened, "The step was not carried out and will not be");
+    command
+        ->add_option("--output", options->output,
+                     "Without a step: the output of the task, where what its workflow says cannot be computed or is too large")
+        ->type_name("JSON|@FILE|@-");
   }
   if (verb.verb == v1::OPERATOR_VERB_TERMINATE)
     command->add_flag("--now", options->now,
@@ -160,7 +178,7 @@ void add_verb(CLI::App& group, cli_context& context, const task_verb& verb) {
 }  // namespace
 
 void add_operate_commands(CLI::App& group, cli_context& context) {
-  for (const auto& verb : task_verbs) add_verb(group, context, verb);
+  for (const auto& verb : task_verbs) verb.of_one_task ? add_signal_command(group, context) : add_verb(group, context, verb);
 }
 
 }  // namespace fairlead::app

@@ -18,6 +18,7 @@ struct operate_options {
   std::vector<std::string> words;  // ID, STEP
   std::optional<std::string> input;
   std::optional<std::string> completed;
+  std::optional<std::string> output;  // of the task
   bool never_happened = false;
   bool now = false;  // terminate
   std::string reason;

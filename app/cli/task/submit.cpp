@@ -60,6 +60,12 @@ std::string submitted_text(const v1::SubmitResult& taken) {
   return "Task " + taken.id() + " is submitted and starts at " + time_text(taken.start_at_unix_ms()) + ".\n";
 }
 
+/// A line of its own; empty for a task without output.
+std::string output_text(const result<std::string>& output) {
+  if (!output) return as_sentence(output.failure().sentence) + "\n";
+  return output->empty() ? "" : "Output: " + printable(*output) + "\n";
+}
+
 int submit_one(cli_context& context, const submit_options& options) {
   auto labels = parse_labels(options.labels);
   if (!labels) return fail(labels.failure());
@@ -98,7 +104,11 @@ int submit_one(cli_context& context, const submit_options& options) {
     if (context.json) print(context, submit_json(taken) + "\n");
     return fail(end.failure());
   }
-  print(context, context.json ? submit_json(taken, &*end) + "\n" : end_text(taken.id(), end->state(), end->parked(), end->reason()));
+  const auto output = end->has_output() ? connected->output(taken.id()) : result<std::string>{std::string{}};
+  if (context.json)
+    print(context, submit_json(taken, &*end, output ? *output : std::string{}) + "\n");
+  else
+    print(context, end_text(taken.id(), end->state(), end->parked(), end->reason()) + output_text(output));
   if (context.code != exit_ok) return context.code;
   return end->state() == v1::TASK_STATE_COMPLETED && !end->parked() ? exit_ok : exit_failed;
 }

@@ -7,6 +7,7 @@
 #include "app/cli/task/text.hpp"
 #include "app/cli/words.hpp"
 #include "app/json/remedies.hpp"
+#include "app/json/task.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {
@@ -24,6 +25,18 @@ std::string attempts_text(const v1::Attempts& attempts) {
   return out;
 }
 
+/// `, round 3` of a step that is repeated, and `, 3 rounds` once it has ended; else empty.
+std::string rounds_text(const v1::TaskShowReply& reply, const v1::StepRecord& step) {
+  const auto index = static_cast<int>(step.definition());
+  const auto repeats = index < reply.definition().steps_size() && reply.definition().steps(index).has_repeat();
+  if (step.rounds() == 0 && (!repeats || step.attempt() == 0)) return "";
+  const auto ended = step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED ||
+                     (step.state() == v1::STEP_STATE_FAILED && step.not_before_unix_ms() == 0);
+  // A round has ended, and whether another one follows is not known.
+  if (!ended && !step.until_open()) return ", round " + std::to_string(step.rounds() + 1);
+  return step.rounds() == 0 ? "" : step.rounds() == 1 ? ", 1 round" : ", " + std::to_string(step.rounds()) + " rounds";
+}
+
 std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agents) {
   const auto& steps = reply.task().steps();
   const auto any = [&](auto made) { return std::any_of(steps.begin(), steps.end(), made); };
@@ -38,8 +51,8 @@ std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agent
   text_table table{std::move(columns)};
   for (int i = 0; i < steps.size(); ++i) {
     const auto& step = steps[i];
-    std::vector<cell> row{step.path(), step_state_text(reply.task(), step), number(step.attempt()), number(step.failure_count()),
-                          number(step.tries())};
+    std::vector<cell> row{step.path(), step_state_text(reply.task(), step) + rounds_text(reply, step), number(step.attempt()),
+                          number(step.failure_count()), number(step.tries())};
     if (looked_up) row.push_back(attempts_text(step.lookup()));
     if (undone) row.push_back(attempts_text(step.undo()));
     row.insert(row.end(), {step.instance(), waits_for(reply, i, agents, time_text), shortened(fault_text(step), 160)});
@@ -119,6 +132,14 @@ std::string remedies_text(const v1::TaskShowReply& reply) {
   return out.empty() ? "" : "\nWhat helps:\n" + out;
 }
 
+/// `approved (17 bytes), refused (4 bytes)`: those that no step has taken yet.
+std::string signals_text(const v1::TaskRecord& task) {
+  std::string out;
+  for (const auto& signal : task.signals())
+    out += (out.empty() ? "" : ", ") + printable(signal.name()) + " (" + std::to_string(size_of(signal.data())) + " bytes)";
+  return out;
+}
+
 /// ` by ben (token Ab3…) from 10.0.0.7`
 std::string submitter_text(const v1::TaskRecord& task) {
   std::string out;
@@ -155,6 +176,8 @@ std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& a
   if (task.start_at_unix_ms() != 0) out += (task.scheduled() ? "starts    " : "start     ") + time_text(task.start_at_unix_ms()) + "\n";
   if (task.finished_at_unix_ms() != 0) out += "finished  " + time_text(task.finished_at_unix_ms()) + "\n";
   out += "input     " + (task.input().json().empty() ? "null" : printable(shortened(task.input().json(), payload_width))) + "\n";
+  if (!task.output().json().empty()) out += "output    " + printable(shortened(task.output().json(), payload_width)) + "\n";
+  if (!task.signals().empty()) out += "signals   " + signals_text(task) + "\n";
   return out + remedies_text(reply) + "\nSteps\n" + steps_text(reply, agents) + attempts_table(task) + heard_text(task) +
          payloads_text(task) + history_text(task);
 }

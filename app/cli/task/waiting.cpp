@@ -65,6 +65,7 @@ result<v1::TaskEnd> wait_aloud(client& to, cli_context& context, const std::stri
     end.set_state(reply.state());
     end.set_parked(reply.parked());
     end.set_reason(reply.reason());
+    end.set_has_output(reply.has_output());
     return true;
   };
   told_waits told;

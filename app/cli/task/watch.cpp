@@ -34,6 +34,9 @@ const char* state_after(const v1::HistoryEvent& event, bool drains) {
     case v1::EVENT_KIND_STEP_KEY_EXPIRED: return "in doubt";
     case v1::EVENT_KIND_STEP_COOLING_OFF: return "cooling off";
     case v1::EVENT_KIND_STEP_PASSED_OVER: return "passed over";
+    case v1::EVENT_KIND_STEP_REPEATED:  // if it was the last round, the next event says so
+    case v1::EVENT_KIND_STEP_WAITING: return "waiting";
+    case v1::EVENT_KIND_STEP_TIMED_OUT: return "timed out";
     case v1::EVENT_KIND_STEP_SKIPPED:
     case v1::EVENT_KIND_OPERATOR_SKIP: return "skipped";
     case v1::EVENT_KIND_STEP_COMPLETED: return "completed";
@@ -48,7 +51,8 @@ const char* state_after(const v1::HistoryEvent& event, bool drains) {
 
 /// The step does not change by itself, and no operator needs to look at it.
 bool at_rest(const std::string& state) {
-  return state == "pending" || state == "completed" || state == "undone" || state == "skipped" || state == "passed over";
+  return state == "pending" || state == "completed" || state == "undone" || state == "skipped" || state == "passed over" ||
+         state == "timed out";
 }
 
 /// Cuts each line to `columns` (0: no limit), because a longer line would take two rows.

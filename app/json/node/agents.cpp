@@ -22,7 +22,7 @@ void write_agent(json_writer& out, const v1::AgentStatus& agent) {
   for (const auto& call : agent.calls()) out.string(call);
   out.end_array();
   write_labels(out, agent.labels());
-  out.key("node").string(agent.node()).key("away").boolean(agent.away());
+  out.key("node").string(agent.node()).key("away").boolean(agent.away()).key("silent").boolean(agent.silent());
   out.key("draining").boolean(agent.draining()).key("drained_by").text_or_null(agent.drained_by());
   out.key("sick").boolean(agent.sick()).key("sickness").text_or_null(agent.sickness());
   out.key("failed_in_a_row").number(agent.failed_in_a_row()).key("last_fault").text_or_null(agent.last_fault());

@@ -14,6 +14,14 @@ std::string operated_json(const v1::OperateResult& result) {
   return out.end_object().text();
 }
 
+std::string signaled_json(const v1::OperateResult& result, const std::string& signal) {
+  json_writer out;
+  out.begin_object().key("id").string(result.id()).key("signal").string(signal).key("kept").boolean(result.kept());
+  out.key("state").string(core::state_word(result.state())).key("parked").boolean(result.parked()).key("paused").boolean(result.paused());
+  out.key("sequence").number(std::uint64_t{result.sequence()}).key("repeated").boolean(result.repeated());
+  return out.end_object().text();
+}
+
 std::string node_drained_json(const std::string& node, bool draining, const v1::NodeOperateReply& reply,
                               const std::vector<std::uint32_t>& needed_by) {
   json_writer out;

@@ -13,6 +13,9 @@ namespace fairlead::app {
 /// An action on one task that was carried out.
 std::string operated_json(const v1::OperateResult& result);
 
+/// A signal that a task was given.
+std::string signaled_json(const v1::OperateResult& result, const std::string& signal);
+
 /// A node that drains, or else gets work again. `needed_by`: the shards that would stand still without it.
 std::string node_drained_json(const std::string& node, bool draining, const v1::NodeOperateReply& reply,
                               const std::vector<std::uint32_t>& needed_by);

@@ -14,15 +14,18 @@ const task_verb* find_asked_verb(const std::string& word, v1::OperatorVerb& verb
   if (word == "settle") return nullptr;
   const auto settles = word == "settle_completed" || word == "settle_never_happened";
   const auto* const row = find_task_verb(settles ? "settle" : word);
+  if (row != nullptr && row->of_one_task) return nullptr;
   if (row != nullptr) verb = word == "settle_never_happened" ? v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED : row->verb;
   return row;
 }
 
 std::string asked_verb_words() {
   std::string out;
-  for (const auto& one : task_verbs)
+  for (const auto& one : task_verbs) {
+    if (one.of_one_task) continue;
     out += (out.empty() ? "" : ", ") +
            (one.verb == v1::OPERATOR_VERB_SETTLE_COMPLETED ? "settle_completed, settle_never_happened" : std::string{one.word});
+  }
   return out;
 }
 
@@ -56,10 +59,13 @@ result<v1::OperatorAction> asked_action::read(std::string& pointer) const {
   if (misplaced) return *misplaced;
   if (row->step == task_verb::step::none && !step.empty())
     return refuse("/step", "'" + verb + "' is about the whole task.", "Leave the step out.");
-  if ((row->step == task_verb::step::must_be_named || !input.empty()) && step.empty())
+  const auto must_name = row->step == task_verb::step::must_be_named || which == v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED;
+  if ((must_name || !input.empty()) && step.empty())
     return refuse("/step", "No step is given.", "Name one; the task itself lists its steps.");
   if (which == v1::OPERATOR_VERB_SETTLE_COMPLETED && output.empty())
-    return refuse("/output", "The output of the step is missing.", "Give it as JSON, null for none.");
+    return step.empty() ? refuse("/step", "Neither a step nor an output is given.",
+                                 "Name a step, and give its output; or give the output of the task alone.")
+                        : refuse("/output", "The output of the step is missing.", "Give it as JSON, null for none.");
   if (row->needs_reason && reason.find_first_not_of(" \t\r\n") == std::string::npos)
     return refuse("/reason", "'" + verb + "' needs a reason, and no reason is given.", "Give one; the task's history keeps it.");
   if (reason.size() > reason_limit)

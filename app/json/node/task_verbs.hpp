@@ -1,5 +1,5 @@
 #pragma once
-// The operator's actions on a task, one row for each. The command line, its help, and the console's
+// What is done to a task, one row for each: the operator's actions, and the signal. The command line, its help, and the console's
 // short forms and completion use these rows.
 
 #include <algorithm>
@@ -18,6 +18,8 @@ struct task_verb {
   bool mends = false;  // for parked tasks
   const char* help;
   const char* short_help;  // in the console's `help`
+  // Given to one task by its id: no action on many tasks, and none of /v1/tasks/{id}/actions.
+  bool of_one_task = false;
 };
 
 inline constexpr task_verb task_verbs[] = {
@@ -26,8 +28,10 @@ inline constexpr task_verb task_verbs[] = {
      "Give failed steps a new round of attempts"},
     {"skip", v1::OPERATOR_VERB_SKIP, task_verb::step::must_be_named, true, true,
      "Go on without a step: its output is null. In a task that is being undone, skip the undo of the step", "Go on without a step"},
-    {"settle", v1::OPERATOR_VERB_SETTLE_COMPLETED, task_verb::step::must_be_named, true, true,
-     "Resolve a step in doubt: say whether it was carried out", "Resolve a step in doubt: say whether it was carried out"},
+    // A settlement without a step gives the output of the task.
+    {"settle", v1::OPERATOR_VERB_SETTLE_COMPLETED, task_verb::step::may_be_named, true, true,
+     "Resolve a step in doubt: say whether it was carried out. Without a step: give the output of a task that cannot compute it",
+     "Resolve a step in doubt: say whether it was carried out"},
     {"undo", v1::OPERATOR_VERB_UNDO, task_verb::step::none, false, false,
      "Undo a running, completed or failed task: call the undo of every step that was carried out",
      "Undo a running, completed or failed task"},
@@ -42,6 +46,8 @@ inline constexpr task_verb task_verbs[] = {
     {"delete", v1::OPERATOR_VERB_DELETE, task_verb::step::none, false, false,
      "Delete the record of an ended task, archived or not: steps, payloads and history. Its id stays taken. This cannot be undone",
      "Delete the record of an ended task"},
+    {"signal", v1::OPERATOR_VERB_SIGNAL, task_verb::step::none, false, false,
+     "Give a task a signal that a step of it waits for, or will wait for", "Give a task a signal that a step waits for", true},
 };
 
 /// Null: the verb is unknown.

@@ -10,7 +10,7 @@ namespace fairlead::app {
 namespace {
 
 void write_backoff(json_writer& out, const v1::Backoff& backoff) {
-  out.key("backoff").begin_object().key("first_ms").number(std::int64_t{backoff.first_ms()});
+  out.begin_object().key("first_ms").number(std::int64_t{backoff.first_ms()});
   out.key("factor").raw(factor_text(backoff.factor())).key("max_ms").number(std::int64_t{backoff.max_ms()}).end_object();
 }
 
@@ -34,24 +34,47 @@ void write_undo(json_writer& out, const v1::StepDefinition& step) {
     out.key("call").string(undo.call()).key("with").raw(undo.with_json());
     out.key("timeout_ms").number(std::int64_t{undo.timeout_ms()});
     write_patience(out, undo);
-    write_backoff(out, undo.backoff());
+    write_backoff(out.key("backoff"), undo.backoff());
   }
   out.end_object();
+}
+
+void write_repeat(json_writer& out, const v1::StepDefinition& step) {
+  out.key("repeat");
+  if (!step.has_repeat()) return static_cast<void>(out.null());
+  out.begin_object().key("until").raw(step.repeat().until_json()).key("every_ms").number(std::int64_t{step.repeat().every_ms()});
+  out.key("max").number(step.repeat().most()).end_object();
 }
 
 void write_step(json_writer& out, const v1::StepDefinition& step) {
   out.begin_object().key("name").string(step.name()).key("needs").begin_array();
   for (const auto& need : step.needs()) out.string(need);
-  out.end_array().key("agent").string(step.agent()).key("call").string(step.call()).key("when");
+  const bool calls = step.kind() == v1::STEP_KIND_CALL;
+  const bool awaits_signal = step.kind() == v1::STEP_KIND_SIGNAL;
+  out.end_array().key("kind").string(step_kind_word(step.kind()));
+  out.key("agent").text_or_null(step.agent()).key("call").text_or_null(step.call()).key("when");
   step.when_json().empty() ? out.null() : out.raw(step.when_json());
-  out.key("with").raw(step.with_json());
+  // The same field of the definition holds the text of a wait.
+  const bool waits = step.kind() == v1::STEP_KIND_WAIT;
+  out.key("with");
+  waits ? out.null() : out.raw(step.with_json());
+  out.key("wait");
+  waits ? out.raw(step.with_json()) : out.null();
+  out.key("signal").text_or_null(step.signal()).key("on_timeout");
+  awaits_signal ? out.string(step.goes_on_untimely() ? "continue" : "fail") : out.null();
   out.key("timeout_ms").number(std::int64_t{step.timeout_ms()});
   write_patience(out, step);
-  write_backoff(out, step.backoff());
+  out.key("backoff");
+  if (calls)
+    write_backoff(out, step.backoff());
+  else
+    out.null();
   out.key("on_failure");
   step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? out.null() : out.string(on_failure_word(step.on_failure()));
   out.key("cool_off_ms").number(std::int64_t{step.cool_off_ms()});
-  out.key("in_doubt").string(in_doubt_word(step.in_doubt()));
+  out.key("in_doubt");
+  calls ? out.string(in_doubt_word(step.in_doubt())) : out.null();
+  write_repeat(out, step);
   out.key("heartbeat_ms").number(std::int64_t{step.heartbeat_ms()});
   write_labels(out, step.labels());
   out.key("input_type").text_or_null(step.input_type());
@@ -111,7 +134,7 @@ std::string workflow_show_json(const v1::WorkflowShowReply& reply) {
   out.key("end").string(workflow.definition().ends_failed() ? "failed" : "completed");
   out.key("cool_off_ms").number(std::int64_t{workflow.definition().cool_off_ms()}).key("keep_days");
   workflow.definition().keep_days() == 0 ? out.null() : out.number(workflow.definition().keep_days());
-  out.key("steps").begin_array();
+  out.key("output").raw(workflow.definition().output_json()).key("steps").begin_array();
   for (const auto& step : workflow.definition().steps()) write_step(out, step);
   return out.end_array().key("source").string(workflow.source()).end_object().text();
 }

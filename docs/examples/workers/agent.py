@@ -11,10 +11,10 @@ from urllib.request import HTTPError, Request, urlopen
 from service import CAPACITY, INSTANCE, ME, carry_out
 
 NODES = [node.rstrip("/") for node in os.getenv("FAIRLEAD_API", "http://127.0.0.1:7190").split(",")]
-TOKEN = os.getenv("FAIRLEAD_TOKEN")
+TOKEN, clock, ending = os.getenv("FAIRLEAD_TOKEN"), time.monotonic, threading.Event()
 HEADERS = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {TOKEN}"} if TOKEN else {})
-held, had = {}, collections.deque(maxlen=10_000)  # attempts until their outcome is accepted; the latest tickets
-clock, ending, session, worker = time.monotonic, threading.Event(), None, None
+# `held`: attempts until their outcome is accepted; `had`: the latest tickets.
+held, had, session, worker = {}, collections.deque(maxlen=10_000), None, None
 
 
 # Sends the same request until there is an answer; gives it, and the moment before it was sent (rule 1).
@@ -43,7 +43,7 @@ def work(one):
 
 
 signal.signal(signal.SIGTERM, lambda *_: ending.set())
-while True:
+while worker or held or not ending.is_set():
     try:
         # Register (rule 7). What is sent again under the same key is the same registration.
         if not worker:
@@ -65,8 +65,7 @@ while True:
 
         # End, or take what there is.
         if ending.is_set() and not held:
-            api(worker, method="DELETE")
-            break
+            worker, _ = api(worker, method="DELETE")
         if ending.is_set() or len(held) == CAPACITY:
             time.sleep(0.05)
             continue

@@ -354,6 +354,19 @@ TEST(client, watches_from_sequence_to_sequence_until_the_end) {
   auto end = connected->wait("t", seconds{20});
   ASSERT_TRUE(end.ok());
   EXPECT_EQ(end->state(), v1::TASK_STATE_COMPLETED);
+  EXPECT_TRUE(end->has_output());
+}
+
+TEST(client, fetches_the_output_of_a_task_and_says_why_there_is_none) {
+  small_node node{"one"};
+  auto connected = client::connect(options_for({node.address()}));
+  ASSERT_TRUE(connected.ok());
+  const auto output = connected->output("done");
+  ASSERT_TRUE(output.ok()) << output.failure().sentence;
+  EXPECT_EQ(*output, R"({"n":1})");
+  EXPECT_EQ(connected->output("hidden").failure().code, v1::ERROR_CODE_FORBIDDEN);
+  EXPECT_EQ(connected->output("bare").failure().code, v1::ERROR_CODE_WRONG_STATE);
+  EXPECT_EQ(connected->output("nobody").failure().code, v1::ERROR_CODE_NOT_FOUND);
 }
 
 }  // namespace

@@ -29,6 +29,15 @@ TEST(entries_of_requests, have_method_path_and_verb_as_the_api_has_them) {
   EXPECT_EQ(both[1].entry.reason(), "seen at the bank");
   EXPECT_EQ(both[1].entry.object(), "orders/7");
 
+  tasks.mutable_action()->set_verb(v1::OPERATOR_VERB_SIGNAL);
+  tasks.mutable_action()->set_signal("approved");
+  tasks.mutable_action()->set_json(R"({"amount": 4711})");
+  const auto signals = to_note(tasks);
+  ASSERT_EQ(signals.size(), 2U);
+  EXPECT_EQ(line_of(signals[1]), "POST /v1/tasks/orders%2F7/signals/approved signal ana");
+  EXPECT_EQ(signals[1].entry.object(), "orders/7");
+  EXPECT_EQ(signals[1].entry.SerializeAsString().find("4711"), std::string::npos) << "its data are not noted";
+
   v1::JobOperateRequest jobs;
   jobs.add_names("nightly");
   jobs.mutable_action()->set_verb(v1::JOB_VERB_BACKFILL);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/core/request_limits.hpp"
+#include "actors/protocol/requests.hpp"
 #include "actors/queries/alert_queries.hpp"
 #include "actors/queries/task_queries.hpp"
 #include "store/memory/memory_store.hpp"
@@ -101,6 +102,62 @@ TEST(check_of_a_request, to_have_the_agent_of_operations_work_for_others_is_refu
   EXPECT_EQ(refused(jobs), "job nightly launches the workflow fairlead-operation, which is the node's own");
 }
 
+TEST(check_of_a_request, to_signal_a_task_needs_a_name_and_data_that_are_json) {
+  v1::OperateRequest what;
+  what.add_ids("order-1");
+  auto& action = *what.mutable_action();
+  action.set_verb(v1::OPERATOR_VERB_SIGNAL);
+  EXPECT_EQ(refused(what), "the request does not give a valid name of a signal");
+  for (const auto* name : {"Approved", "-approved", "a b", "a/b"}) {
+    action.set_signal(name);
+    EXPECT_EQ(refused(what), "the request does not give a valid name of a signal") << name;
+  }
+  action.set_signal("approved");
+  EXPECT_EQ(refused(what), "") << "without data it is null";
+  action.set_json(R"({"by": "ben"})");
+  EXPECT_EQ(refused(what), "");
+  action.set_json("{");
+  EXPECT_TRUE(refused(what).starts_with("the data of signal approved are not JSON: ")) << refused(what);
+  action.set_json("");
+  EXPECT_TRUE(refused(what).starts_with("the data of signal approved are not JSON: ")) << refused(what);
+  action.set_json('"' + std::string(max_signal_bytes - 2, 'a') + '"');
+  EXPECT_EQ(refused(what), "");
+  action.set_json('"' + std::string(max_signal_bytes - 1, 'a') + '"');
+  EXPECT_EQ(refused(what), "the data of signal approved have 262145 bytes, the limit is 262144");
+}
+
+TEST(check_of_a_request, to_settle_no_step_gives_the_output_of_the_task) {
+  v1::OperateRequest what;
+  what.add_ids("order-1");
+  auto& action = *what.mutable_action();
+  action.set_verb(v1::OPERATOR_VERB_SETTLE_COMPLETED);
+  EXPECT_EQ(refused(what), "the request settles no step, and gives no output of the task");
+  action.set_json("null");
+  EXPECT_EQ(refused(what), "");
+  action.set_json('"' + std::string(max_output_bytes - 1, 'a') + '"');
+  EXPECT_EQ(refused(what), "the output of the task has 1048577 bytes, the limit is 1048576");
+  action.clear_json();
+  action.set_step("charge");
+  EXPECT_EQ(refused(what), "") << "its shard says what a step lacks";
+}
+
+TEST(check_of_a_request, a_signal_belongs_to_no_other_action) {
+  v1::OperateRequest what;
+  what.add_ids("order-1");
+  what.mutable_action()->set_verb(v1::OPERATOR_VERB_RETRY);
+  EXPECT_EQ(refused(what), "");
+  what.mutable_action()->set_signal("approved");
+  EXPECT_EQ(refused(what), "the request names a signal, and its action is another one");
+}
+
+TEST(right_for_a_request, to_signal_is_that_of_whoever_submits_tasks) {
+  v1::OperateRequest what;
+  for (int verb = v1::OperatorVerb_MIN; verb <= v1::OperatorVerb_MAX; ++verb) {
+    what.mutable_action()->set_verb(static_cast<v1::OperatorVerb>(verb));
+    EXPECT_EQ(right_for(what), verb == v1::OPERATOR_VERB_SIGNAL ? right::submit : right::act) << verb;
+  }
+}
+
 TEST(check_of_a_request, to_forget_a_node_needs_a_name_of_who_asks) {
   v1::NodeOperateRequest what;
   what.set_verb(v1::NODE_VERB_FORGET);
@@ -140,6 +197,7 @@ TEST(check_of_a_request, to_begin_a_session_needs_names_that_a_shard_can_keep) {
   EXPECT_EQ(with([](auto& what) { what.set_instance("a b"); }), "The name of the worker instance is not valid.");
   EXPECT_EQ(with([](auto& what) { what.set_session(std::string(1'025, 'a')); }), "The session has more than 1 KiB.");
   EXPECT_EQ(with([](auto& what) { what.clear_who(); }), "The request does not say who asks.");
+  EXPECT_EQ(with([](auto& what) { what.set_digest(std::string(17, 'a')); }), "The digest of the registration has more than 16 bytes.");
 }
 
 /// Whether a gateway passes it on, and whether a shard answers it.

@@ -91,6 +91,21 @@ TEST(cut_states, are_an_error_as_a_whole_when_a_shard_is_missing) {
   EXPECT_EQ(put_together(what, cut.positions, answers).error().code(), v1::ERROR_CODE_UNAVAILABLE);
 }
 
+TEST(cut_actions, say_to_each_shard_what_is_done_and_whose_tasks_are_known) {
+  v1::OperateRequest what;
+  for (int i = 0; i < 20; ++i) what.add_ids(id(i));
+  what.mutable_action()->set_verb(v1::OPERATOR_VERB_SIGNAL);
+  what.mutable_action()->set_signal("approved");
+  what.set_submitted_by("shop");
+  const auto cut = cut_by_shard(what, 2);
+  ASSERT_EQ(cut.parts.size(), 2u);
+  for (const auto& [shard, part] : cut.parts) {
+    EXPECT_EQ(part.action().signal(), "approved");
+    EXPECT_EQ(part.submitted_by(), "shop");
+    for (const auto& one : part.ids()) EXPECT_EQ(core::shard_of_task(one, 2), shard);
+  }
+}
+
 TEST(cut_acknowledgements, speak_of_each_shards_own_numbers_and_answer_with_the_clusters) {
   v1::AlertAckRequest what;
   for (const std::uint64_t number : {1, 2, 0, 6}) what.add_numbers(number);

@@ -1,4 +1,4 @@
-// An instance whose node file does not name it any more, or whose node is not connected.
+// An instance whose node file does not name it any more, whose node is not connected, or whose worker is silent.
 
 #include "tests/actors/registry/registry_world.hpp"
 
@@ -31,6 +31,25 @@ TEST_F(registry_leaving_test, keeps_an_instance_that_came_back_before_it_had_lef
   it->add(agent("n1/svc", 2));
   EXPECT_TRUE(it->set_away("n1/svc", 1));
   EXPECT_TRUE(it->find("n1/svc"));
+}
+
+TEST_F(registry_leaving_test, tells_a_silent_worker_from_one_that_drains) {
+  auto what = agent("n1/svc", 0);
+  what.set_draining(true);
+  what.set_silent(true);
+  it->add(what);
+  EXPECT_FALSE(claim_or_wait(1));
+  EXPECT_TRUE(instance("n1/svc").silent());
+  EXPECT_FALSE(instance("n1/svc").draining());
+  EXPECT_EQ(reasons(), (std::vector<std::string>{"all instances are silent: their processes send no requests"}));
+  EXPECT_EQ(operate(v1::AGENT_VERB_DRAIN, "n1/svc").error().code(), v1::ERROR_CODE_OK);
+  EXPECT_TRUE(instance("n1/svc").draining());
+  EXPECT_EQ(operate(v1::AGENT_VERB_RESUME, "n1/svc").error().code(), v1::ERROR_CODE_OK);
+  EXPECT_TRUE(instance("n1/svc").silent());
+  what = agent("n1/svc", 10);
+  it->add(what);
+  EXPECT_FALSE(instance("n1/svc").silent());
+  EXPECT_EQ(serve(), (std::vector<std::uint64_t>{1}));
 }
 
 TEST_F(registry_leaving_test, learns_nothing_of_a_service_from_leases_that_end_while_nobody_could_hear_of_it) {

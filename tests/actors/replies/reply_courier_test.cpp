@@ -5,6 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "actors/replies/message.hpp"
 #include "tests/actors/replies/reply_world.hpp"
 
 namespace fairlead::replies_testing {
@@ -75,10 +76,20 @@ TEST_F(reply_courier_test, posts_all_that_is_known_of_an_event) {
   const auto body = nlohmann::json::parse(one->posts.succeed(hook));
   EXPECT_EQ(body.at("node"), "one");
   EXPECT_EQ(body.at("events").at(0), nlohmann::json::parse(R"({"task":"t\"1","sequence":7,"at":"2023-11-14T22:13:20.250Z","kind":"step",
-    "state":"running","step":"charge","step_state":"completed","reason":null})"));
+    "state":"running","step":"charge","step_state":"completed","reason":null,"output":null})"));
   EXPECT_EQ(body.at("events").at(1).at("kind"), "parked");
   EXPECT_EQ(body.at("events").at(1).at("reason"), "ship failed");
   EXPECT_TRUE(body.at("events").at(1).at("step").is_null());
+}
+
+TEST(status_event, says_the_output_of_a_completed_task_as_it_is) {
+  v1::StatusEvent event;
+  event.set_task_id("t1");
+  event.set_kind(v1::STATUS_KIND_COMPLETED);
+  event.set_state(v1::TASK_STATE_COMPLETED);
+  EXPECT_TRUE(event_json(event).ends_with(R"("reason":null,"output":null})")) << event_json(event);
+  event.set_output(R"({"sum":12345678901234567890})");
+  EXPECT_TRUE(event_json(event).ends_with(R"("reason":null,"output":{"sum":12345678901234567890}})")) << event_json(event);
 }
 
 TEST_F(reply_courier_test, erases_what_has_arrived_and_counts_it) {

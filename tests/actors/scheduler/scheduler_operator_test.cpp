@@ -133,6 +133,30 @@ TEST_F(operator_test, each_task_of_a_request_answers_for_itself) {
   EXPECT_EQ(reply.results(2).error().code(), v1::ERROR_CODE_WRONG_STATE);
 }
 
+TEST_F(operator_test, whoever_sees_only_its_own_tasks_acts_on_no_others) {
+  auto mine = submission("t1", "1", "plain");
+  mine.set_submitted_by("shop");
+  submit(mine);
+  auto other = submission("t2", "1", "plain");
+  other.set_submitted_by("desk");
+  submit(other);
+  submit(submission("t3", "1", "plain"));
+  v1::OperateRequest request;
+  request.mutable_action()->set_verb(v1::OPERATOR_VERB_PAUSE);
+  request.mutable_action()->set_who("shop");
+  request.set_submitted_by("shop");
+  for (const auto* id : {"t1", "t2", "t3", "nobody"}) request.add_ids(id);
+  node->shell.answer(request, next_ticket);
+  node->settle();
+  const auto reply = out.operations.at(next_ticket++);
+  ASSERT_EQ(reply.results_size(), 4);
+  EXPECT_EQ(reply.results(0).error().code(), v1::ERROR_CODE_OK);
+  for (int i = 1; i < 4; ++i) EXPECT_EQ(reply.results(i).error().code(), v1::ERROR_CODE_NOT_FOUND) << i;
+  EXPECT_EQ(reply.results(1).error().sentence(), "there is no task t2") << "as of a task that there is not";
+  EXPECT_FALSE(stored("t2")->paused());
+  EXPECT_FALSE(stored("t3")->paused());
+}
+
 TEST_F(operator_test, what_is_refused_changes_nothing) {
   park("t1");
   const auto before = stored("t1")->SerializeAsString();

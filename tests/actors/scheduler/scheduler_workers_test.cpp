@@ -153,6 +153,27 @@ TEST_F(scheduler_workers_test, get_the_same_session_for_a_copy_of_the_request_th
   EXPECT_EQ(ask(keyed(taking_over("w1", true), "k3")).incarnation(), later.incarnation());
 }
 
+TEST_F(scheduler_workers_test, are_refused_under_the_key_of_another_registration) {
+  const auto saying = [](v1::WorkerSessionRequest what, const std::string& digest) {
+    what.set_digest(digest);
+    return what;
+  };
+  const auto first = ask(saying(keyed(beginning("w1"), "k1"), "one"));
+  restart();
+  EXPECT_EQ(ask(saying(keyed(beginning("w1"), "k1"), "one")).session(), first.session());
+  const auto other = ask(saying(keyed(beginning("w1"), "k1"), "other"));
+  EXPECT_EQ(other.error().code(), v1::ERROR_CODE_KEY_REUSED);
+  EXPECT_TRUE(other.session().empty());
+  EXPECT_EQ(code_of(saying(keyed(taking_over("w1", true), "k1"), "other")), v1::ERROR_CODE_KEY_REUSED) << "nor does it take over";
+  EXPECT_EQ(rows().at("w1").incarnation(), first.incarnation());
+  EXPECT_EQ(ask(keyed(beginning("w1"), "k1")).session(), first.session()) << "a gateway of an earlier release knows no digest";
+  EXPECT_EQ(code_of(saying(keyed(going_on("w1", first.session()), "k1"), "other")), v1::ERROR_CODE_OK)
+      << "a session that goes on begins nothing";
+  registered(worker("w1", first));
+  leave("w1", first);
+  EXPECT_EQ(code_of(saying(keyed(beginning("w1"), "k1"), "other")), v1::ERROR_CODE_OK) << "the session of the key has ended";
+}
+
 TEST_F(scheduler_workers_test, give_their_name_back_when_they_leave) {
   const auto first = present("w/1");
   leave("w/1", first);

@@ -217,6 +217,9 @@ CAF_TEST(is_there_for_its_owner_alone) {
   asked = false;
   all->call("another", "token ann", [&](session* worker) { asked = worker == nullptr; });
   CAF_CHECK(asked);
+  CAF_CHECK(all->is_of_another(id, "token bob"));
+  CAF_CHECK(!all->is_of_another(id, "token ann"));
+  CAF_CHECK(!all->is_of_another("another", "token bob"));
 }
 
 CAF_TEST(tells_a_caller_that_the_host_has_crashed_and_forgets_it) {

@@ -12,6 +12,7 @@ class known_names final : public name_source {
       case name_kind::task: return {"order-1", "order-2", "b\x1b[2Jad"};
       case name_kind::parked_task: return {"stuck-1"};
       case name_kind::step: return of == "stuck-1" ? std::vector<std::string>{"charge", "ship"} : std::vector<std::string>{};
+      case name_kind::signal: return of == "order-2" ? std::vector<std::string>{"approved", "paid"} : std::vector<std::string>{};
       case name_kind::workflow: return {"order", "refund"};
       case name_kind::agent: return {"payment"};
       case name_kind::instance: return {"n1/payment", "n2/payment"};
@@ -59,6 +60,12 @@ TEST(console_completion, offers_what_stands_still_to_what_mends_it_and_then_its_
   EXPECT_EQ(found("retry "), (list{"stuck-1"}));
   EXPECT_EQ(found("skip --reason because stuck-1 c"), (list{"charge"}));
   EXPECT_EQ(found("task settle stuck-1 "), (list{"charge", "ship"}));
+}
+
+TEST(console_completion, offers_any_task_to_a_signal_and_then_the_signals_of_its_workflow) {
+  EXPECT_EQ(found("signal "), (list{"order-1", "order-2"}));
+  EXPECT_EQ(found("task signal order-2 "), (list{"approved", "paid"}));
+  EXPECT_EQ(found("signal --key k order-2 p"), (list{"paid"}));
 }
 
 TEST(console_completion, offers_options_and_their_values) {

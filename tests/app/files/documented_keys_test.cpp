@@ -70,11 +70,16 @@ TEST(documented_keys, of_steps_have_their_defaults) {
                 {"in_doubt", "park"},
                 {"pivot", "true"},
                 {"on_timeout", "continue"},
+                {"repeat.every", "1s"},
+                {"repeat.max", "5"},
                 {"undo.timeout", "31s"},
                 {"undo.retry_for", "2h"}},
                [](const std::string& key, const std::string& value) {
                  if (key.starts_with("undo."))
                    return workflow_bytes("", "undo: { call: z" + (value.empty() ? "" : ", " + key.substr(5) + ": " + value) + " }");
+                 if (key.starts_with("repeat."))
+                   return workflow_bytes(
+                       "", "repeat: { until: \"${ .steps.a }\"" + (value.empty() ? "" : ", " + key.substr(7) + ": " + value) + " }");
                  if (key == "on_timeout") return signal_bytes(value.empty() ? "" : line_of(key, value));
                  return workflow_bytes("", "undo: none" + (value.empty() ? "" : "\n    " + line_of(key, value)));
                });

@@ -8,6 +8,8 @@ namespace {
 struct read_fields {
   std::string name, value, pointer, sentence;
   std::uint32_t count = 0;
+  std::int32_t level = 0;
+  std::uint64_t number = 0;
   bool on = false;
   std::vector<std::string> words;
   std::int64_t at_unix_ms = 0, delay_ms = 0;
@@ -18,6 +20,8 @@ struct read_fields {
                                        {{"name", text_into(name), true},
                                         {"value", json_into(value)},
                                         {"count", number_into(count)},
+                                        {"level", number_into(level)},
+                                        {"number", number_into(number)},
                                         {"on", flag_into(on)},
                                         {"words", texts_into(words, 3)},
                                         {"at", moment_into(at_unix_ms)},
@@ -55,8 +59,10 @@ TEST(json_fields, that_are_wrong_are_pointed_to) {
            row{R"({"name": 1})", "/in/name", "Field 'name' must be a string, found a number"},
            row{R"({"name": "x", "name": "y"})", "/in/name", "given twice"},
            row{R"({"a/b~c": 1})", "/in/a~1b~0c", "Unknown field 'a/b~c'"},
-           row{R"({"name": "x", "count": -1})", "/in/count", "whole number of 32 bits"},
-           row{R"({"name": "x", "count": 4294967296})", "/in/count", "whole number"},
+           row{R"({"name": "x", "count": -1})", "/in/count", "whole number from 0 to 4294967295"},
+           row{R"({"name": "x", "count": 4294967296})", "/in/count", "whole number from 0 to 4294967295"},
+           row{R"({"name": "x", "level": 2147483648})", "/in/level", "whole number from -2147483648 to 2147483647"},
+           row{R"({"name": "x", "number": -1})", "/in/number", "whole number from 0 to 18446744073709551615"},
            row{R"({"name": "x", "on": 1})", "/in/on", "true or false"},
            row{R"({"name": "x", "words": "a"})", "/in/words", "must be an array, found a string"},
            row{R"({"name": "x", "words": []})", "/in/words", "is empty"},

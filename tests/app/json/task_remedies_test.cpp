@@ -40,6 +40,94 @@ TEST(task_remedies, a_task_whose_version_cannot_be_used_is_retried_after_an_upgr
   EXPECT_EQ(commands_for(reply), and_terminate({"fairlead task retry o-1"}));
 }
 
+TEST(task_remedies, a_task_that_waits_for_a_signal_is_given_it) {
+  auto reply = waiting_order();
+  const auto found = remedies_of(reply.task(), reply.definition());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].command, "fairlead task signal o-1 approved --data JSON");
+  EXPECT_EQ(found[0].effect, "gives step charge what it waits for");
+
+  auto& ship = *reply.mutable_definition()->mutable_steps(2);
+  ship.set_kind(v1::STEP_KIND_SIGNAL);
+  ship.set_signal("approved");
+  step_of(reply, 2).set_not_before_unix_ms(some_moment);
+  EXPECT_EQ(commands_for(reply).size(), 1u) << "two steps wait for it, and the first takes it";
+  ship.set_signal("paid");
+  EXPECT_EQ(commands_for(reply), (commands{"fairlead task signal o-1 approved --data JSON", "fairlead task signal o-1 paid --data JSON"}));
+
+  step_of(reply, 1).clear_not_before_unix_ms();
+  EXPECT_EQ(commands_for(reply), (commands{"fairlead task signal o-1 paid --data JSON"})) << "it does not wait yet";
+  reply.mutable_task()->set_state(v1::TASK_STATE_COMPLETED);
+  EXPECT_TRUE(commands_for(reply).empty());
+}
+
+TEST(task_remedies, a_wait_needs_nobody) {
+  auto reply = waiting_order();
+  reply.mutable_definition()->mutable_steps(1)->set_kind(v1::STEP_KIND_WAIT);
+  reply.mutable_definition()->mutable_steps(1)->clear_signal();
+  EXPECT_TRUE(commands_for(reply).empty());
+}
+
+TEST(task_remedies, a_signal_that_did_not_come_in_time_is_waited_for_once_more_settled_or_skipped) {
+  auto reply = parked_order();
+  reply.mutable_definition()->mutable_steps(1)->set_kind(v1::STEP_KIND_SIGNAL);
+  reply.mutable_definition()->mutable_steps(1)->set_signal("approved");
+  EXPECT_EQ(commands_for(reply),
+            and_terminate({"fairlead task retry o-1 charge", "fairlead task settle o-1 charge --completed JSON --reason TEXT",
+                           "fairlead task skip o-1 charge --reason TEXT", "fairlead task undo o-1"}));
+}
+
+TEST(task_remedies, the_input_of_a_step_without_an_agent_is_its_output_or_its_wait) {
+  auto reply = order_task();
+  reply.mutable_task()->set_parked(true);
+  reply.mutable_task()->set_parked_reason("step charge: null is no number");
+  const auto effect = [&](v1::StepKind kind) {
+    reply.mutable_definition()->mutable_steps(1)->set_kind(kind);
+    for (const auto& one : remedies_of(reply.task(), reply.definition()))
+      if (one.command == "fairlead task retry o-1 charge --input JSON") return one.effect;
+    return std::string{};
+  };
+  EXPECT_EQ(effect(v1::STEP_KIND_CALL), "retries the step with another input");
+  EXPECT_EQ(effect(v1::STEP_KIND_VALUE), "completes the step with this output");
+  EXPECT_EQ(effect(v1::STEP_KIND_WAIT), "waits for this duration or until this time, such as '\"10m\"'");
+}
+
+TEST(task_remedies, the_next_round_of_a_step_can_begin_at_once) {
+  auto reply = repeated_order();
+  EXPECT_EQ(commands_for(reply), std::vector<std::string>{"fairlead task retry o-1 charge"});
+  step_of(reply, 1).clear_not_before_unix_ms();
+  EXPECT_TRUE(commands_for(reply).empty()) << "the round is in progress, or about to begin";
+}
+
+TEST(task_remedies, a_step_that_cannot_tell_whether_it_is_done_is_repeated_once_more_or_ended) {
+  auto reply = repeated_order();
+  auto& charge = step_of(reply, 1);
+  charge.clear_not_before_unix_ms();
+  charge.set_until_open(true);
+  reply.mutable_task()->set_parked(true);
+  reply.mutable_task()->set_parked_reason("step charge: `repeat.until` gave null, and not true or false");
+  EXPECT_EQ(commands_for(reply),
+            and_terminate({"fairlead task retry o-1 charge --input JSON", "fairlead task settle o-1 charge --completed JSON --reason TEXT",
+                           "fairlead task skip o-1 charge --reason TEXT", "fairlead task undo o-1"}));
+}
+
+TEST(task_remedies, a_step_out_of_rounds_gets_as_many_again) {
+  auto reply = parked_order();
+  *reply.mutable_definition()->mutable_steps(1) = repeated_order().definition().steps(1);
+  step_of(reply, 1).mutable_fault()->set_code("repeat_exhausted");
+  for (const auto& one : remedies_of(reply.task(), reply.definition()))
+    if (one.command == "fairlead task retry o-1 charge") EXPECT_EQ(one.effect, "repeats the step as often again");
+  EXPECT_TRUE(any_has(commands_for(reply), "task retry o-1 charge"));
+}
+
+TEST(task_remedies, an_output_that_cannot_be_had_is_computed_again_or_given) {
+  auto reply = order_task();
+  for (int i = 0; i < 3; ++i) step_of(reply, i).set_state(v1::STEP_STATE_COMPLETED);
+  reply.mutable_task()->set_parked(true);
+  reply.mutable_task()->set_parked_reason("the output of the task: null (null) has no field \"step charge\"");
+  EXPECT_EQ(commands_for(reply), and_terminate({"fairlead task retry o-1", "fairlead task settle o-1 --output JSON --reason TEXT"}));
+}
+
 TEST(task_remedies, a_step_in_doubt_is_settled_and_never_skipped_or_edited) {
   auto reply = parked_order();
   step_of(reply, 1).set_state(v1::STEP_STATE_IN_DOUBT);

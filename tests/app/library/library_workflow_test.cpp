@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -92,7 +93,10 @@ workflow replacement() {
 
 workflow travel() {
   workflow out{"travel"};
-  out.timeout(2h).on_failure(on_failure::undo);
+  out.timeout(2h)
+      .on_failure(on_failure::undo)
+      .output(
+          R"({"flight": "${ .steps.flight }", "hotel": "${ .steps.hotel }", "car": "${ .steps.car }", "voucher": "${ .steps.voucher }"})");
   const auto cancel = undo_call{"cancel"}.with(R"({"booking": "${ .task.id }"})");
   out.step("flight").agent("flights").call("book").undo(cancel).with(
       R"({"booking": "${ .task.id }", "traveller": "${ .input.traveller }", "flight": "${ .input.flight }"})");
@@ -149,12 +153,108 @@ workflow nightly_report() {
   return out;
 }
 
+workflow rollout() {
+  workflow out{"rollout"};
+  out.timeout(30 * 24h).on_failure(on_failure::undo);
+  out.step("waves").with(R"({"first": "${ .input.devices[:10] }", "second": "${ .input.devices[10:] }"})");
+  const auto back = [](const std::string& wave, duration timeout) {
+    return undo_call{"install"}
+        .with(R"({"version": "${ .input.former_version }", "devices": "${ .steps.waves.)" + wave + R"( }"})")
+        .timeout(timeout);
+  };
+  out.step("first_wave")
+      .needs("waves")
+      .agent("devices")
+      .call("install")
+      .with(R"({"version": "${ .input.version }", "devices": "${ .steps.waves.first }"})")
+      .timeout(10min)
+      .undo(back("first", 10min));
+  out.step("trial_run").needs("first_wave").wait(48h);
+  out.step("faults")
+      .needs("trial_run")
+      .agent("monitoring")
+      .call("count_faults")
+      .with(R"({"devices": "${ .steps.waves.first }"})")
+      .undo_none();
+  out.step("ask")
+      .needs("faults")
+      .agent("mail")
+      .call("send")
+      .with(R"({"to": "releases@example.org", "version": "${ .input.version }", "faults": "${ .steps.faults }", "task": "${ .task.id }"})")
+      .undo_none();
+  out.step("approval").needs("ask").signal("approve").timeout(7 * 24h);
+  out.step("second_wave")
+      .needs("approval")
+      .agent("devices")
+      .call("install")
+      .with(R"({"version": "${ .input.version }", "devices": "${ .steps.waves.second }", "approved": "${ .steps.approval }"})")
+      .timeout(1h)
+      .undo(back("second", 1h));
+  return out;
+}
+
+workflow trial() {
+  workflow out{"trial"};
+  const std::string account = R"({"customer": "${ .input.customer }", "trial": "${ .task.id }"})";
+  out.step("start").wait("${ .input.starts_at }");
+  out.step("open").needs("start").agent("accounts").call("open").with(account);
+  out.step("cancelled").needs("open").signal("cancel").timeout(11 * 24h).on_timeout(on_timeout::go_on);
+  out.step("remind")
+      .needs("cancelled")
+      .when(R"(${ .status.cancelled == "timed_out" })")
+      .agent("mail")
+      .call("send")
+      .with(R"({"to": "${ .input.customer }", "about": "trial_ends_in_3_days"})");
+  out.step("cancelled_late")
+      .needs("remind")
+      .when(R"(${ .status.cancelled == "timed_out" })")
+      .signal("cancel")
+      .timeout(3 * 24h)
+      .on_timeout(on_timeout::go_on);
+  out.step("charge")
+      .needs("cancelled_late")
+      .when(R"(${ .status.cancelled_late == "timed_out" })")
+      .agent("payment")
+      .call("charge")
+      .with(R"({"order": "${ .task.id }", "amount_cents": "${ .input.amount_cents }"})");
+  out.step("close").needs("charge").when(R"(${ .status.charge == "skipped" })").agent("accounts").call("close").with(account);
+  return out;
+}
+
+workflow transfer() {
+  workflow out{"transfer"};
+  out.timeout(5 * 24h).on_failure(on_failure::park);
+  out.output(R"({"transfer": "${ .task.id }", "state": "${ .steps.decision.state }", "booked_at": "${ .steps.decision.booked_at? }"})");
+  out.step("order")
+      .agent("bank")
+      .call("order_transfer")
+      .with(
+          R"({"transfer": "${ .task.id }", "from": "${ .input.from }", "to": "${ .input.to }", "amount_cents": "${ .input.amount_cents }"})");
+  out.step("decision")
+      .needs("order")
+      .agent("bank")
+      .call("transfer_state")
+      .with(R"({"transfer": "${ .task.id }"})")
+      .repeat(R"(${ .steps.decision.state == "booked" or .steps.decision.state == "rejected" })", 10min, 500)
+      .undo_none();
+  out.step("tell")
+      .needs("decision")
+      .when(R"(${ .steps.decision.state == "booked" })")
+      .agent("mail")
+      .call("send")
+      .with(R"({"to": "${ .input.customer }", "about": "transfer_booked", "transfer": "${ .task.id }"})");
+  return out;
+}
+
 TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_in_yaml) {
   const std::map<std::string, workflow> in_code{{"order.yaml", reserve_charge_ship("order", 10min, false)},
                                                 {"preorder.yaml", reserve_charge_ship("preorder", 1h, true)},
                                                 {"replacement.yaml", replacement()},
                                                 {"travel.yaml", travel()},
-                                                {"nightly_report.yaml", nightly_report()}};
+                                                {"nightly_report.yaml", nightly_report()},
+                                                {"rollout.yaml", rollout()},
+                                                {"trial.yaml", trial()},
+                                                {"transfer.yaml", transfer()}};
   std::set<std::string> seen;
   for (const auto& file : std::filesystem::directory_iterator{workflows_folder()}) {
     const auto name = file.path().filename().string();
@@ -184,13 +284,80 @@ TEST(library_workflow, what_is_not_said_is_as_in_yaml) {
   EXPECT_EQ(read_again(one), hash_of(built));
 }
 
+TEST(library_workflow, steps_without_an_agent_are_as_in_yaml) {
+  workflow one{"w"};
+  one.on_failure(on_failure::undo);
+  one.step("nothing");
+  one.step("sum").with(R"({"total": "${ .input.a + .input.b }"})").undo_none();
+  one.step("soon").needs("sum").wait(90s);
+  one.step("noon").wait("2026-12-24T13:00:00+01:00").when("${ .input.wait }");
+  one.step("computed").needs("sum").wait("${ .steps.sum.pause // \"10m\" }");
+  one.step("approved").signal("approve").timeout(1h).on_timeout(on_timeout::fail).on_failure(on_failure::cool_off).cool_off(10min);
+  one.step("cancelled").signal("cancel").timeout(24h).on_timeout(on_timeout::go_on);
+  const auto yaml = app::parse_workflow("w.yaml", R"(workflow: w
+on_failure: undo
+steps:
+  nothing: {}
+  sum: { with: { total: "${ .input.a + .input.b }" } }
+  soon: { needs: sum, wait: 1m30s }
+  noon: { wait: "2026-12-24T12:00:00Z", when: "${ .input.wait }" }
+  computed: { needs: sum, wait: "${ .steps.sum.pause // \"10m\" }" }
+  approved: { signal: approve, timeout: 1h, on_failure: cool_off, cool_off: 10m }
+  cancelled: { signal: cancel, timeout: 1d, on_timeout: continue }
+)",
+                                        nullptr);
+  ASSERT_TRUE(yaml.problems.empty()) << to_text(yaml.problems.front());
+  const auto built = one.definition();
+  ASSERT_TRUE(built.ok()) << built.failure().sentence;
+  EXPECT_EQ(built->DebugString(), yaml.definition.DebugString());
+  EXPECT_EQ(read_again(one), hash_of(built));
+}
+
+TEST(library_workflow, a_step_that_is_repeated_is_as_in_yaml) {
+  workflow one{"w"};
+  one.step("a").agent("x").call("y").repeat("${ .steps.a.done }");
+  one.step("b").agent("x").call("y").repeat("${ .steps.b.done }", 90s, 7).undo_none();
+  const auto yaml =
+      app::parse_workflow("w.yaml",
+                          "workflow: w\nsteps:\n  a: { agent: x, call: y, repeat: { until: \"${ .steps.a.done }\" } }\n"
+                          "  b: { agent: x, call: y, repeat: { until: \"${ .steps.b.done }\", every: 1m30s, max: 7 }, undo: none }\n",
+                          nullptr);
+  ASSERT_TRUE(yaml.problems.empty()) << to_text(yaml.problems.front());
+  const auto built = one.definition();
+  ASSERT_TRUE(built.ok()) << built.failure().sentence;
+  EXPECT_EQ(built->DebugString(), yaml.definition.DebugString());
+  EXPECT_EQ(read_again(one), hash_of(built));
+
+  workflow bad{"w"};
+  bad.step("a").agent("x").call("y").repeat("always", -1s, 0).pivot();
+  bad.step("b").wait(1s).repeat("${ .input }");
+  std::vector<std::string> found;
+  for (const auto& problem : bad.problems()) found.push_back(problem.step + "/" + problem.field);
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, (std::vector<std::string>{"a/pivot", "a/repeat.every", "a/repeat.max", "a/repeat.until", "b/repeat"}));
+}
+
+TEST(library_workflow, what_has_no_effect_in_a_step_without_an_agent_is_named_whatever_its_value) {
+  workflow bad{"w"};
+  bad.step("a").wait("soon").attempts(3).in_doubt(in_doubt::retry).with("1").undo("z", "null");
+  bad.step("b").signal("Yes").on_failure(on_failure::park).on_timeout(on_timeout::go_on);
+  bad.step("c").timeout(30s);
+  bad.step("d").agent("x").call("y").on_timeout(on_timeout::fail);
+  bad.step("e").wait(0s).signal("s").agent("x");
+  bad.step("f").wait("90s");
+  std::vector<std::string> found;
+  for (const auto& one : bad.problems()) found.push_back(one.step + "/" + one.field);
+  EXPECT_EQ(found, (std::vector<std::string>{"a/attempts", "a/in_doubt", "a/with", "c/timeout", "d/on_timeout", "e/agent", "e/signal",
+                                             "a/undo", "a/wait", "b/signal", "b/timeout", "b/on_failure", "e/wait"}));
+}
+
 TEST(library_workflow, its_problems_name_step_and_field) {
   workflow bad{"Bad"};
-  bad.on_failure(on_failure::undo);
+  bad.on_failure(on_failure::undo).output("[1,");
   bad.step("a").agent("x").call("y").needs("b").with("{").timeout(-1s);
   std::vector<std::string> found;
   for (const auto& one : bad.problems()) found.push_back(one.step + "/" + one.field);
-  EXPECT_EQ(found, (std::vector<std::string>{"a/with", "/workflow", "a/needs", "a/timeout", "a/undo"}));
+  EXPECT_EQ(found, (std::vector<std::string>{"/output", "a/with", "/workflow", "a/needs", "a/timeout", "a/undo"}));
   const auto refused = bad.definition();
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_INVALID_ARGUMENT);

@@ -272,6 +272,7 @@ TEST(metrics_text, shows_each_instance_with_load_and_health) {
   EXPECT_EQ(page.at("fairlead_agent_held" + of), 3);
   EXPECT_EQ(page.at("fairlead_agent_sick" + of), 1);
   EXPECT_EQ(page.at("fairlead_agent_away" + of), 0);
+  EXPECT_EQ(page.at("fairlead_agent_silent" + of), 0);
   EXPECT_EQ(page.at("fairlead_agent_error_ratio" + of), 0.25);
   EXPECT_EQ(page.at("fairlead_agent_latency_seconds" + of), 0.12);
   EXPECT_EQ(page.count("fairlead_agent_capacity{"), 1U);

@@ -185,5 +185,16 @@ TEST(yaml_reader, names_unknown_keys_and_the_one_that_was_meant) {
                    "4:1: something: this key is not known here; known keys: timeout or attempts"}));
 }
 
+TEST(yaml_reader, refuses_a_known_key_at_its_place_also_if_it_was_read) {
+  auto document = parse_yaml("f.yaml", "wait: 5s\nagent: x\n");
+  yaml_section section{yaml_node::root(document)};
+  section.find("wait");
+  section.find("agent");
+  section.refuse("agent", "wait and agent exclude one another", "make two steps of it");
+  section.refuse("call", "wait and call exclude one another", "");
+  section.finish();
+  EXPECT_EQ(shown(document.problems), lines{"2:1: agent: wait and agent exclude one another; make two steps of it"});
+}
+
 }  // namespace
 }  // namespace fairlead::app

@@ -356,10 +356,10 @@ void agents::hand::beat(const std::string& ticket, attempt_progress what) {
         const auto found = here.held_.find(ticket);
         if (found == here.held_.end() || found->second.result) return;
         if (!answer) return judge_refusal(here.site_.instance, answer.failure());
-        const auto& [is_held, lease_ms] = answer->front();
-        if (is_held) {
+        const auto& said = answer->front();
+        if (said.held) {
           // What is over is over.
-          if (here.steady_us() < found->second.ends_us) here.set_end(found->second, stamp_us, lease_ms);
+          if (here.steady_us() < found->second.ends_us) here.set_end(found->second, stamp_us, said.lease_ms);
           return;
         }
         here.stop(found->second.key);

@@ -1,5 +1,8 @@
 // Steps that no agent carries out: the Scheduler computes a value, waits for a moment, or waits for a signal. They have no attempts, are never
-// in doubt, and there is nothing to undo. One that waits is pending and has the end of its wait in not_before.
+// in doubt, and there is nothing to undo. One that waits is pending and has the end of its wait in not_before; so
+// has one that waits for its next round (repeat.cpp).
+
+#include <algorithm>
 
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/task.hpp"
@@ -48,6 +51,11 @@ void task_machine::wait_until(std::uint32_t index, std::int64_t until_ms) {
 void task_machine::end_wait(std::uint32_t index) {
   auto& step = at(index);
   if (step.kind() == v1::STEP_KIND_WAIT) return complete(index, "null");
+  if (step.kind() == v1::STEP_KIND_CALL) {
+    step.clear_not_before_unix_ms();
+    out_.changed = true;
+    return;
+  }
   // A signal that came while the task was paused or parked counts, whatever the time.
   if (take_signal(index)) return;
   step.clear_not_before_unix_ms();
@@ -57,6 +65,11 @@ void task_machine::end_wait(std::uint32_t index) {
 /// The clock was set back since the step began to wait for so long: the wait begins anew. One until a moment stays.
 void task_machine::bring_wait_near(std::uint32_t index) {
   auto& step = at(index);
+  if (step.kind() == v1::STEP_KIND_CALL) {
+    const auto by_ms = std::min(step.not_before_unix_ms(), now_ms() + definition_of(step).repeat().every_ms());
+    out_.changed = out_.changed || by_ms != step.not_before_unix_ms();
+    return step.set_not_before_unix_ms(by_ms);
+  }
   const auto ahead_ms = step.started_at_unix_ms() - now_ms();
   if (ahead_ms <= 0 || !waits_for_so_long(index)) return;
   step.set_started_at_unix_ms(now_ms());

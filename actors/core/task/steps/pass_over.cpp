@@ -29,7 +29,9 @@ void task_machine::end_performed() {
   const auto words = passed_over_words(record_);
   if (!words.empty() && ctx_.definition->definition().ends_failed() && !planted(&planted_faults::forget_failed_end))
     return begin_fail("the workflow says end: failed (" + words + ")");
+  if (!has_given_output()) return;
   move_task(record_, task_moves::complete, ctx_.now, out_);
+  tell_output();
   record_.set_finished_at_unix_ms(now_ms());
   add_event(record_, v1::EVENT_KIND_TASK_COMPLETED, 0, 0, ctx_.now, words);
   out_.ended = true;

@@ -82,9 +82,12 @@ void task_machine::operator_signal(const v1::OperatorAction& action) {
   std::string known;
   for (const auto& step : record_.steps()) {
     const auto& signal = definition_of(step).signal();
-    if (!signal.empty() && (", " + known + ",").find(", " + signal + ",") == std::string::npos) known += (known.empty() ? "" : ", ") + signal;
+    if (!signal.empty() && (", " + known + ",").find(", " + signal + ",") == std::string::npos)
+      known += (known.empty() ? "" : ", ") + signal;
   }
-  const auto waits = [&](const v1::StepRecord& step) { return step.kind() == v1::STEP_KIND_SIGNAL && definition_of(step).signal() == name; };
+  const auto waits = [&](const v1::StepRecord& step) {
+    return step.kind() == v1::STEP_KIND_SIGNAL && definition_of(step).signal() == name;
+  };
   if (std::none_of(record_.steps().begin(), record_.steps().end(), waits))
     return refuse("no step of task " + record_.id() + " waits for a signal " + name,
                   known.empty() ? "its workflow has no signals" : "its signals are: " + known, v1::ERROR_CODE_NOT_FOUND);
@@ -92,11 +95,12 @@ void task_machine::operator_signal(const v1::OperatorAction& action) {
   if (std::none_of(record_.steps().begin(), record_.steps().end(), [&](const auto& step) { return waits(step) && takes_signals(step); }))
     return refuse("no step of task " + record_.id() + " takes a signal " + name + " any more", look_at_it());
   const std::string data = action.has_json() ? action.json() : "null";
-  if (data.size() > max_input_bytes)
-    return refuse("the data of the signal have more than " + std::to_string(max_input_bytes) + " bytes", "send a reference to them",
+  if (data.size() > max_signal_bytes)
+    return refuse("the data of the signal have more than " + std::to_string(max_signal_bytes) + " bytes", "send a reference to them",
                   v1::ERROR_CODE_INVALID_ARGUMENT);
   if (const auto checked = check_json(data); !checked.ok())
-    return refuse("the data of the signal are not JSON: " + checked.failure().sentence, "correct the JSON", v1::ERROR_CODE_INVALID_ARGUMENT);
+    return refuse("the data of the signal are not JSON: " + checked.failure().sentence, "correct the JSON",
+                  v1::ERROR_CODE_INVALID_ARGUMENT);
   if (kept_signals(record_, name) >= most_kept_signals)
     return refuse("task " + record_.id() + " keeps " + std::to_string(most_kept_signals) + " signals " + name + " that no step has taken",
                   "wait until a step takes one: fairlead task watch " + record_.id(), v1::ERROR_CODE_OVERLOADED);

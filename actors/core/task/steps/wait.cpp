@@ -1,9 +1,9 @@
 // Steps that wait for a while or until a moment.
 
+#include "actors/core/workflow/wait.hpp"
 #include "actors/core/task/machine.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
-#include "actors/core/workflow/wait.hpp"
 
 namespace fairlead::core {
 
@@ -24,12 +24,12 @@ void task_machine::start_wait(std::uint32_t index) {
   auto& step = at(index);
   const auto text = wait_text(*value);
   if (!text)
-    return cannot_render(index, v1::DIRECTION_PERFORM,
+    return cannot_render(index, v1::EXPRESSION_PART_WITH,
                          "`wait` gave " + clean_text(*value, 60) + ", and not a text with a duration or a time");
   // While its task was to fail, a step that waited was let go: the time since it began counts.
   const auto since_ms = step.started_at_unix_ms() == 0 ? now_ms() : step.started_at_unix_ms();
   const auto end_ms = wait_end(*text, since_ms);
-  if (!end_ms) return cannot_render(index, v1::DIRECTION_PERFORM, "`wait`: " + end_ms.failure().sentence);
+  if (!end_ms) return cannot_render(index, v1::EXPRESSION_PART_WITH, "`wait`: " + end_ms.failure().sentence);
   step.set_started_at_unix_ms(since_ms);
   if (planted(&planted_faults::short_wait) || *end_ms <= now_ms()) return complete(index, "null");
   wait_until(index, *end_ms);

@@ -28,7 +28,7 @@ void task_machine::take_condition(std::uint32_t index, const std::vector<std::st
 /// Whether the step is wanted; if not it has been skipped, or its task is parked.
 bool task_machine::decide_condition(std::uint32_t index, std::string_view answer) {
   if (answer != "true" && answer != "false") {
-    cannot_render(index, v1::DIRECTION_PERFORM, "`when` gave " + clean_text(std::string{answer}, 60) + ", and not true or false");
+    cannot_render(index, v1::EXPRESSION_PART_WHEN, "`when` gave " + clean_text(std::string{answer}, 60) + ", and not true or false");
     return false;
   }
   if (answer == "true" ? !planted(&planted_faults::skip_wanted) : planted(&planted_faults::ignore_when)) return true;
@@ -45,7 +45,7 @@ bool task_machine::leaves_no_doubt(std::uint32_t index) {
   auto& step = at(index);
   if (!step.doubtful()) return true;
   if (!ctx_.definition->compiled(step.definition()).when->mentioned_steps().empty()) {
-    cannot_render(index, v1::DIRECTION_PERFORM, "`when` gives false, and the step may have been carried out since the backup");
+    cannot_render(index, v1::EXPRESSION_PART_WHEN, "`when` gives false, and the step may have been carried out since the backup");
     return false;
   }
   step.clear_doubtful();

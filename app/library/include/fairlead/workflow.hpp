@@ -8,6 +8,7 @@
 //       .with(R"({"order": "${ .task.id }", "items": "${ .input.items }"})")
 //       .timeout(5s).attempts(4).backoff(200ms, 2, 10s)
 //       .undo("release", R"({"order": "${ .task.id }"})");
+//   order.step("approved").needs("reserve").signal("approve").timeout(24h);
 
 #include <fairlead/v1/workflow.pb.h>
 #include <fairlead/error.hpp>
@@ -29,6 +30,8 @@ namespace fairlead {
 /// `go_on` is `continue` in YAML.
 enum class on_failure { undo, park, cool_off, fail, go_on };
 enum class in_doubt { retry, park, fail };
+/// Of a step that waits for a signal. `go_on` is `continue` in YAML.
+enum class on_timeout { fail, go_on };
 
 struct workflow_problem {
   std::string step;   // empty: the workflow itself
@@ -64,7 +67,8 @@ namespace detail {
 struct workflow_state;
 }
 
-/// A step under construction; it keeps its workflow alive.
+/// A step under construction; it keeps its workflow alive. Without agent, call, wait and signal it computes a value: what `with` gives, or
+/// null.
 class workflow_step {
  public:
   workflow_step& needs(const std::string& step);
@@ -75,10 +79,18 @@ class workflow_step {
   }
   workflow_step& agent(std::string name);
   workflow_step& call(std::string name);
+  /// The step waits this long, counted from the moment at which all that it needs is over.
+  workflow_step& wait(duration how_long);
+  /// A duration ("10m"), a time ("2026-12-24T18:00:00Z"), or an expression that gives one of them ("${ .input.remind_at }").
+  workflow_step& wait(std::string text);
+  /// The step waits for a signal of this name; the signal's data are its output. It needs a timeout.
+  workflow_step& signal(std::string name);
+  /// What happens without a signal in time; default: the step fails.
+  workflow_step& on_timeout(fairlead::on_timeout what);
   /// Such as "${ .input.express }": the step is skipped if that gives false. It must give true or false.
   workflow_step& when(const std::string& expression);
-  /// JSON template: a string that is wholly "${ EXPRESSION }" stands for the expression's result. Without a template the step gets the
-  /// task's input.
+  /// JSON template: a string that is wholly "${ EXPRESSION }" stands for the expression's result. Without a template an agent gets the
+  /// task's input, and a computed value is null.
   workflow_step& with(std::string json_template);
   workflow_step& timeout(duration how_long);
   /// As for an undo.
@@ -91,6 +103,9 @@ class workflow_step {
   workflow_step& in_doubt(fairlead::in_doubt what);
   workflow_step& on_failure(fairlead::on_failure what);
   workflow_step& cool_off(duration how_long);
+  /// The step is performed again until the expression gives true, such as "${ .steps.poll.done }": it may read the step's own output. `every`:
+  /// from the end of a round to the next. After `max` rounds the step fails.
+  workflow_step& repeat(const std::string& until, duration every = duration{0}, std::uint32_t max = 1'000);
   workflow_step& undo(const undo_call& how);
   workflow_step& undo(std::string call, std::string json_template);
   /// The step has nothing to undo.
@@ -120,6 +135,8 @@ class workflow_step {
   workflow_step(std::shared_ptr<detail::workflow_state> of, int index) : of_(std::move(of)), index_(index) {}
   workflow_step& set_type(const google::protobuf::Descriptor* type, bool input);
   v1::StepDefinition& definition() const;
+  /// The step, and that this key was set.
+  v1::StepDefinition& set(const char* key);
 
   std::shared_ptr<detail::workflow_state> of_;
   int index_;
@@ -135,6 +152,8 @@ class workflow {
   workflow& cool_off(duration how_long);
   /// Where a step was passed over (`on_failure::go_on`), the task ends as failed and not as completed.
   workflow& end_failed();
+  /// JSON template of the task's output, evaluated when everything is done. It may read every step. Default: tasks have no output.
+  workflow& output(std::string json_template);
   /// How many days finished tasks are kept; default: as the node says.
   workflow& keep_days(std::uint32_t days);
 

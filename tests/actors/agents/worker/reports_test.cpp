@@ -28,15 +28,26 @@ TEST_F(worker_reports_test, says_that_an_outcome_was_refused) {
   EXPECT_EQ(how(report({{ticket(1), agents::completed("1")}})), session::report_result::not_held);
 }
 
-TEST_F(worker_reports_test, answers_a_repeated_outcome_with_the_first) {
+TEST_F(worker_reports_test, uses_the_first_outcome_and_says_so_of_another_one) {
   hand_over({attempt(1)});
   take(0);
   const auto first = report({{ticket(1), agents::completed("1")}});
-  const auto second = report({{ticket(1), agents::completed("2")}});
+  const auto same = report({{ticket(1), agents::completed("1")}});
+  const auto other = report({{ticket(1), agents::completed("2")}});
   EXPECT_EQ(sent.size(), 1u);
   record(1);
   EXPECT_EQ(how(first), session::report_result::accepted);
-  EXPECT_EQ(how(second), session::report_result::accepted);
+  EXPECT_EQ(how(same), session::report_result::accepted);
+  EXPECT_EQ(how(other), session::report_result::repeated);
+  EXPECT_EQ(why(other), "The attempt has ended with the outcome that was reported first. This one is another, and was not used.");
+  const auto later = report({{ticket(1), agents::completed("1")},
+                             {ticket(1), agents::completed("2")},
+                             {ticket(1), agents::permanent_fault("no_room", "the box is full")}});
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(how(later, i), session::report_result::repeated);
+  EXPECT_EQ(why(later), "");
+  EXPECT_EQ(why(later, 1), why(other));
+  EXPECT_EQ(why(later, 2), why(other));
+  EXPECT_EQ(sent.size(), 1u);
 }
 
 TEST_F(worker_reports_test, asks_for_an_outcome_again_when_the_shard_does_not_answer) {
@@ -58,9 +69,29 @@ TEST_F(worker_reports_test, takes_no_ticket_that_it_does_not_hold) {
   forged.back() = forged.back() == 'A' ? 'B' : 'A';
   const auto said = report({{forged, agents::completed("1")}, {"nonsense", agents::completed("1")}, {ticket(2), agents::completed("1")}});
   ASSERT_TRUE(said->has_value());
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(how(said, i), session::report_result::not_held);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(how(said, i), session::report_result::not_held);
+    EXPECT_TRUE((**said)->at(i).never_was_held);
+  }
+  EXPECT_TRUE((**beat({{forged, 1, {}}}))->at(0).never_was_held);
   EXPECT_TRUE(sent.empty());
   EXPECT_EQ(worker->held(), 1u);
+}
+
+TEST_F(worker_reports_test, knows_a_ticket_that_it_holds_no_more) {
+  begin(true, {ticket(1)});
+  welcome(0);
+  pass(2'000);
+  hand_over({attempt(2, 1'000)});
+  take(0);
+  pass(1'000);
+  const auto said = report({{ticket(1), agents::completed("1")}, {ticket(2), agents::completed("1")}});
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(how(said, i), session::report_result::not_held);
+    EXPECT_FALSE((**said)->at(i).never_was_held) << i;
+  }
+  const auto beats_said = beat({{ticket(1), 1, {}}, {ticket(2), 1, {}}});
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_FALSE((**beats_said)->at(i).never_was_held) << i;
 }
 
 TEST_F(worker_reports_test, wants_a_verdict_of_a_lookup_and_of_nothing_else) {

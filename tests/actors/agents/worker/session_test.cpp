@@ -344,5 +344,31 @@ TEST_F(worker_session_test, judges_no_ticket_before_its_shard_has_handed_everyth
   EXPECT_EQ(how(report({{ticket(9), agents::completed("1")}})), session::report_result::not_held);
 }
 
+TEST_F(worker_session_test, holds_what_it_names_until_its_shard_has_handed_everything_over_again) {
+  begin(true, {ticket(1), ticket(2)});
+  EXPECT_EQ(worker->held(), 2u);
+  const auto refused = worker->leave(false);
+  EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_WRONG_STATE);
+  EXPECT_EQ(refused.failure().sentence, "The worker holds 2 attempts.");
+  welcome(1);
+  hand_over({attempt(1)});
+  EXPECT_EQ(worker->held(), 2u) << "each counts once";
+  pass(2'000);
+  EXPECT_EQ(worker->held(), 1u) << "the shard knows of no other one";
+  report({{ticket(1), agents::completed("1")}});
+  record(1);
+  EXPECT_TRUE(worker->leave(false).ok());
+}
+
+TEST_F(worker_session_test, leaves_what_it_names_and_abandons_in_doubt) {
+  begin(true, {ticket(1)});
+  EXPECT_TRUE(worker->leave(true).ok());
+  welcome(1);
+  hand_over({attempt(1)});
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(last().fault().kind(), v1::FAULT_KIND_IN_DOUBT);
+  EXPECT_FALSE(last().not_begun());
+}
+
 }  // namespace
 }  // namespace fairlead::testing

@@ -132,6 +132,7 @@ class worker_test : public ::testing::Test, public agent_outbox {
   static session::report_result how(const answered<std::vector<session::report_answer>>& of, std::size_t i = 0) {
     return (**of)->at(i).result;
   }
+  static const std::string& why(const answered<std::vector<session::report_answer>>& of, std::size_t i = 0) { return (**of)->at(i).why; }
   const v1::Outcome& last() const { return sent.back(); }
 
   manual_clock time;

@@ -13,6 +13,47 @@ using engine_of_chance = std::mt19937_64;
 
 std::uint32_t below(engine_of_chance& chance, std::uint32_t limit) { return static_cast<std::uint32_t>(chance() % limit); }
 
+/// A step that the Scheduler carries out itself, with the needs of another.
+v1::StepDefinition own_step(engine_of_chance& chance, const v1::StepDefinition& from) {
+  v1::StepDefinition out;
+  out.set_name(from.name());
+  *out.mutable_needs() = from.needs();
+  out.mutable_undo()->set_none(true);
+  out.set_with_json("null");
+  switch (below(chance, 3)) {
+    case 0:
+      out.set_kind(v1::STEP_KIND_VALUE);
+      out.set_with_json(below(chance, 2) == 0 ? R"({"v":"${ .input.n }"})" : R"({"v":"${ .input.n + 1 }"})");
+      break;
+    case 1:
+      out.set_kind(v1::STEP_KIND_WAIT);
+      out.set_with_json(below(chance, 3) == 0 ? R"("${ .input.n }")" : R"("4s")");
+      break;
+    default:
+      out.set_kind(v1::STEP_KIND_SIGNAL);
+      out.set_signal("go");
+      out.set_timeout_ms(1 + below(chance, 20'000));
+      out.set_goes_on_untimely(below(chance, 2) == 0);
+  }
+  return out;
+}
+
+/// Steps without an agent, steps that are repeated, and an output.
+void add_constructs(engine_of_chance& chance, v1::WorkflowDefinition& to) {
+  if (below(chance, 3) == 0) to.set_output_json(below(chance, 2) == 0 ? R"({"n":"${ .input.n }"})" : R"("${ .input.n + 1 }")");
+  for (auto& one : *to.mutable_steps()) {
+    if (one.pivot()) continue;
+    if (below(chance, 5) == 0) {
+      one = own_step(chance, one);
+    } else if (below(chance, 8) == 0) {
+      one = with_undo_none(one);
+      one.mutable_repeat()->set_until_json("\"${ .steps." + one.name() + ".v > 500 }\"");
+      one.mutable_repeat()->set_every_ms(below(chance, 2) * 2'000);
+      one.mutable_repeat()->set_most(1 + below(chance, 4));
+    }
+  }
+}
+
 v1::WorkflowDefinition random_graph(engine_of_chance& chance) {
   std::vector<v1::StepDefinition> steps;
   const auto count = 1 + below(chance, 8);
@@ -53,6 +94,7 @@ v1::WorkflowDefinition random_graph(engine_of_chance& chance) {
     pivot.set_pivot(true);
     pivot = with_undo_none(pivot);
   }
+  if (below(chance, 3) == 0) add_constructs(chance, out);
   return out;
 }
 
@@ -76,6 +118,8 @@ attempt_ended random_end(engine_of_chance& chance, const world& w, std::uint32_t
 operated random_action(engine_of_chance& chance, const world& w, std::uint32_t step, bool there) {
   operated e;
   e.action.set_verb(static_cast<v1::OperatorVerb>(1 + below(chance, 9)));
+  if (below(chance, 6) == 0) e.action.set_verb(v1::OPERATOR_VERB_SIGNAL);
+  if (e.action.verb() == v1::OPERATOR_VERB_SIGNAL) e.action.set_signal("go");
   e.action.set_at_once(below(chance, 2) == 0);
   // Undo, cancel and terminate end everything: rarer than the rest.
   const auto ends = e.action.verb() == v1::OPERATOR_VERB_UNDO || e.action.verb() == v1::OPERATOR_VERB_CANCEL ||

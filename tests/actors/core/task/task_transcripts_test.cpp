@@ -1,10 +1,11 @@
 // Golden transcripts of whole tasks (tests/golden.hpp says how a file is written). The commands in transcripts/:
 //
-//   workflow [timeout=MS] [on_failure=undo|park|cool_off]     then for each step a line
-//     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL] [pivot] [cool_off=MS] [when=JSON] [with=JSON]
+//   workflow [timeout=MS] [on_failure=undo|park|cool_off] [output=JSON]     then for each step a line
+//     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL] [pivot] [cool_off=MS] [every=MS max=N]
+//       [when=JSON] [until=JSON] [with=JSON]
 //   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
 //   submit JSON | admit | outcome STEP ATTEMPT JSON | fault STEP ATTEMPT KIND CODE | evaluated STEP JSON... | evaluation_failed STEP SENTENCE
-//   decided STEP JSON (the worker's answer for its when)
+//   decided STEP JSON (the worker's answer for its when) | judged STEP JSON (its until) | computed JSON (the same for the task's output)
 //   recover STEP | due | freed | replaced INSTANCE INCARNATION | resume | poison REASON | tick MS | row
 //   undone STEP | undo_fault STEP KIND CODE | looked_up STEP done|never_happened|unknown [JSON] | lookup_fault STEP KIND CODE
 //   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
@@ -73,6 +74,11 @@ class interpreter {
     if (verb == "decided")
       return shown(
           w.apply(expressions_evaluated{step_of(given.at(1)), {rest_after(lines.front(), 2)}, std::nullopt, v1::EXPRESSION_PART_WHEN}));
+    if (verb == "judged")
+      return shown(
+          w.apply(expressions_evaluated{step_of(given.at(1)), {rest_after(lines.front(), 2)}, std::nullopt, v1::EXPRESSION_PART_UNTIL}));
+    if (verb == "computed")
+      return shown(w.apply(expressions_evaluated{0, {rest_after(lines.front(), 1)}, std::nullopt, v1::EXPRESSION_PART_OUTPUT}));
     if (verb == "undone") return shown(w.undone(step_of(given.at(1))));
     if (verb == "undo_fault") return shown(w.fault_of(step_of(given.at(1)), v1::DIRECTION_UNDO, kind_of(given.at(2)), given.at(3)));
     if (verb == "lookup_fault") return shown(w.fault_of(step_of(given.at(1)), v1::DIRECTION_LOOKUP, kind_of(given.at(2)), given.at(3)));
@@ -97,7 +103,7 @@ class interpreter {
     if (verb == "clock_set_back") return w.now_ms -= number(1), shown(w.apply(clock_set_back{}));
     if (verb == "operator") {
       const auto json = given.size() > 3 ? std::optional<std::string>{rest_after(lines.front(), 3)} : std::nullopt;
-      return shown(w.operate(verb_of(given.at(1)), given.size() > 2 ? given[2] : "", json));
+      return shown(w.operate(verb_of(given.at(1)), given.size() > 2 && given[2] != "-" ? given[2] : "", json));
     }
     if (verb == "evaluation_failed")
       return shown(
@@ -124,9 +130,11 @@ class interpreter {
       auto one = step(words(lines[i]).front());
       const auto with = lines[i].find("with=");
       if (with != std::string::npos) one.set_with_json(lines[i].substr(with + 5));
-      const auto when = lines[i].substr(0, with).find("when=");
-      if (when != std::string::npos) one.set_when_json(lines[i].substr(0, with).substr(when + 5));
-      for (const auto& word : words(lines[i].substr(0, std::min(when, with)))) {
+      const auto until = lines[i].substr(0, with).find("until=");
+      if (until != std::string::npos) one.mutable_repeat()->set_until_json(lines[i].substr(0, with).substr(until + 6));
+      const auto when = lines[i].substr(0, std::min(until, with)).find("when=");
+      if (when != std::string::npos) one.set_when_json(lines[i].substr(0, std::min(until, with)).substr(when + 5));
+      for (const auto& word : words(lines[i].substr(0, std::min({when, until, with})))) {
         const auto value = word.substr(word.find('=') + 1);
         if (word.rfind("agent=", 0) == 0) one.set_agent(value);
         if (word.rfind("attempts=", 0) == 0) one.set_attempts(static_cast<std::uint32_t>(std::stoul(value)));
@@ -140,6 +148,8 @@ class interpreter {
           one.set_retry_for_ms(std::stol(value));
         }
         if (word == "pivot") one.set_pivot(true);
+        if (word.rfind("every=", 0) == 0) one.mutable_repeat()->set_every_ms(std::stol(value));
+        if (word.rfind("max=", 0) == 0) one.mutable_repeat()->set_most(static_cast<std::uint32_t>(std::stoul(value)));
         if (word == "value") one = own(one, v1::STEP_KIND_VALUE);
         if (word == "wait") one = own(one, v1::STEP_KIND_WAIT);
         if (word.rfind("signal=", 0) == 0) {
@@ -169,6 +179,7 @@ class interpreter {
       if (word == "on_failure=fail") definition.set_on_failure(v1::ON_FAILURE_FAIL);
       if (word == "end=failed") definition.set_ends_failed(true);
     }
+    if (const auto at = lines.front().find("output="); at != std::string::npos) definition.set_output_json(lines.front().substr(at + 7));
     world_.emplace(definition);
     world_->agents.instances.clear();
     return "ok\n";

@@ -95,6 +95,7 @@ inline std::string text_of(const v1::StepRecord& step) {
   if (step.given_up()) out += " GIVEN UP";
   if (step.passed_over()) out += " PASSED OVER";
   if (step.timed_out()) out += " TIMED OUT";
+  if (step.rounds() > 0) out += " rounds=" + std::to_string(step.rounds()) + (step.until_open() ? " UNTIL?" : "");
   if (step.wanted()) out += " WANTED";
   if (step.complete_by_unix_ms() != 0) out += " complete_by=" + time_text(step.complete_by_unix_ms());
   if (step.not_before_unix_ms() != 0) out += " not_before=" + time_text(step.not_before_unix_ms());
@@ -116,6 +117,7 @@ inline std::string text_of(const v1::TaskRecord& record) {
   if (record.failing()) out += " FAILING";
   out += "\n  due=" + time_text(record.due_unix_ms()) + " events=" + std::to_string(record.history_size()) + "\n";
   for (const auto& step : record.steps()) out += "  " + text_of(step) + "\n";
+  if (record.has_output()) out += "  output " + text_of(record.output()) + "\n";
   for (const auto& signal : record.signals()) out += "  signal " + signal.name() + " " + text_of(signal.data()) + "\n";
   return out;
 }

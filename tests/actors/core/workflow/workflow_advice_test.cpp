@@ -27,6 +27,17 @@ lines advice_for(const v1::WorkflowDefinition& definition, const lookup_catalog&
 
 TEST(workflow_advice, says_nothing_of_a_plain_workflow) { EXPECT_EQ(advice_for(one_step(), nothing_is_looked_up), lines{}); }
 
+TEST(workflow_advice, says_nothing_of_a_step_without_an_agent) {
+  v1::WorkflowDefinition definition;
+  definition.set_name("order");
+  auto* step = definition.add_steps();
+  step->set_name("pause");
+  step->set_kind(v1::STEP_KIND_WAIT);
+  step->set_with_json(R"("10m")");
+  step->mutable_undo()->set_none(true);
+  EXPECT_EQ(advice_for(definition, nothing_is_looked_up, [](const std::string&, const auto&) { return false; }), lines{});
+}
+
 TEST(workflow_advice, warns_of_an_undo_that_reads_an_output_which_nobody_could_look_up) {
   auto definition = one_step();
   definition.mutable_steps(0)->mutable_undo()->set_with_json(R"({"id":"${ .steps.charge.id }"})");

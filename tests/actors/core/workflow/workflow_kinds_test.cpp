@@ -300,6 +300,29 @@ TEST(workflow_kinds, the_text_of_a_wait_is_shown_at_its_key) {
   EXPECT_EQ(keys(v1::STEP_KIND_VALUE).front(), "with");
 }
 
+TEST(workflow_kinds, what_ends_the_rounds_of_a_step_is_one_of_its_texts) {
+  v1::StepDefinition step;
+  step.mutable_repeat()->set_until_json(R"("${ .steps.a.done }")");
+  lines found;
+  for (const auto& [key, text] : templates_of(step)) found.push_back(key + "=" + *text);
+  EXPECT_EQ(found, (lines{"with=", R"(repeat.until="${ .steps.a.done }")"}));
+}
+
+TEST(workflow_kinds, the_texts_of_a_workflow_are_those_of_its_steps_and_its_output) {
+  auto definition = one_of_kind(v1::STEP_KIND_WAIT);
+  const auto places = [&] {
+    lines out;
+    for (const auto& [where, text] : templates_of(definition)) out.push_back(where);
+    return out;
+  };
+  const auto without = places();
+  EXPECT_EQ(without.front(), "steps." + definition.steps(0).name() + ".wait");
+  definition.set_output_json("\"${ .input }\"");
+  auto expected = without;
+  expected.push_back("output");
+  EXPECT_EQ(places(), expected);
+}
+
 TEST(workflow_kinds, follow_from_the_keys) {
   EXPECT_EQ(kind_of_keys(false, false, true), v1::STEP_KIND_CALL);
   EXPECT_EQ(kind_of_keys(false, false, false), v1::STEP_KIND_VALUE);

@@ -41,6 +41,19 @@ TEST_F(attempt_time_test, is_told_by_the_history_for_each_attempt_of_each_step) 
             "reserve  1 undo   1970-01-01T00:01:03.000Z\n");
 }
 
+TEST_F(attempt_time_test, of_a_round_ends_with_it_and_the_last_one_once) {
+  happens(1'000, v1::EVENT_KIND_STEP_STARTED, 0, 1);
+  happens(2'000, v1::EVENT_KIND_STEP_REPEATED, 0, 1);
+  happens(9'000, v1::EVENT_KIND_STEP_STARTED, 0, 2);
+  happens(9'500, v1::EVENT_KIND_STEP_REPEATED, 0, 2);
+  happens(9'600, v1::EVENT_KIND_STEP_COMPLETED, 0, 2);
+  const auto times = attempt_times(task);
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_EQ(times[0].ended_unix_ms, 2'000);
+  EXPECT_EQ(times[0].end, "completed");
+  EXPECT_EQ(times[1].ended_unix_ms, 9'500);
+}
+
 TEST_F(attempt_time_test, of_a_task_that_has_not_begun_there_is_none) { EXPECT_EQ(attempts_table(task), ""); }
 
 TEST_F(attempt_time_test, is_ended_once_though_an_operator_settles_the_step_later) {

@@ -84,6 +84,13 @@ TEST(cli_agent, lists_instances_with_their_health_and_the_services_in_trouble) {
             "mail     closed   -                           1  -                     no instance of mail is there\n");
 }
 
+TEST(cli_agent, a_worker_of_which_nothing_is_heard_is_silent) {
+  auto reply = some_agents();
+  for (auto& agent : *reply.mutable_agents()) agent.set_silent(true);
+  EXPECT_EQ(health_text(reply.agents(2)), "silent: it has sent no request for 15 s");
+  EXPECT_EQ(health_text(reply.agents(1)), "silent: it has sent no request for 15 s, draining by ana");
+}
+
 TEST(cli_agent, an_instance_whose_node_is_gone_is_away) {
   auto reply = some_agents();
   for (auto& agent : *reply.mutable_agents()) {
@@ -130,6 +137,7 @@ TEST(cli_agent, tells_programs_everything) {
   EXPECT_EQ(sick["heard_at"], "2026-03-29T01:00:00.250Z");
   EXPECT_EQ(sick["handed_over"], 12);
   EXPECT_EQ(sick["draining"], false);
+  EXPECT_EQ(sick["silent"], false);
   EXPECT_TRUE(sick["drained_by"].is_null());
   EXPECT_EQ(read["agents"][1]["draining"], true);
   EXPECT_EQ(read["agents"][1]["drained_by"], "ana");

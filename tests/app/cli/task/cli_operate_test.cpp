@@ -87,6 +87,35 @@ TEST(operate, a_settlement_says_how_it_turned_out_and_why) {
   EXPECT_NE(refusal(options).find("needs a reason"), std::string::npos);
 }
 
+TEST(operate, a_settlement_without_a_step_gives_the_output_of_the_task) {
+  auto options = settled({"o-1"});
+  EXPECT_EQ(refusal(options), "The outcome of the step is missing");
+  options.output = R"({"n": 12345678901234567890})";
+  const auto read = read_operation(options);
+  ASSERT_TRUE(read.ok()) << read.failure().sentence;
+  EXPECT_EQ(read->id, "o-1");
+  EXPECT_EQ(read->action.verb(), v1::OPERATOR_VERB_SETTLE_COMPLETED);
+  EXPECT_EQ(read->action.step(), "");
+  EXPECT_EQ(read->action.json(), *options.output);
+  options.words.push_back("charge");
+  EXPECT_EQ(refusal(options), "--output gives the output of the task, and step 'charge' is given");
+  options.words.pop_back();
+  options.completed = "1";
+  EXPECT_EQ(refusal(options), "--output is about the task, and cannot be combined with --completed and --never-happened");
+  options.output.reset();
+  EXPECT_EQ(refusal(options), "No step is given");
+  options.completed.reset();
+  options.never_happened = true;
+  EXPECT_EQ(refusal(options), "No step is given");
+  options.never_happened = false;
+  options.output = "1";
+  options.words.clear();
+  options.filter.parked = true;
+  EXPECT_EQ(refusal(options), "") << "many tasks may get the same output";
+  options.reason = "";
+  EXPECT_NE(refusal(options).find("needs a reason"), std::string::npos);
+}
+
 TEST(operate, skip_wants_a_step_and_a_reason) {
   auto options = given("skip", {"o-1"});
   EXPECT_EQ(refusal(options), "No step is given");

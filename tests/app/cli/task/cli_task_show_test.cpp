@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/task/text.hpp"
+#include "app/json/task.hpp"
 #include "app/json/waits.hpp"
 #include "tests/app/order_task.hpp"
 
@@ -44,6 +45,86 @@ TEST(task_show, a_task_that_goes_on_has_no_remedies) {
   const auto text = task_show_text(order_task());
   EXPECT_EQ(text.find("What helps"), std::string::npos) << text;
   EXPECT_EQ(line_of(text, "why "), "");
+}
+
+TEST(task_show, a_step_that_waits_for_a_signal_says_for_which_and_until_when) {
+  auto reply = waiting_order();
+  EXPECT_EQ(waits_for(reply, 1, all_there), "waits for signal approved until 2026-03-29 01:00:00Z");
+  EXPECT_EQ(waits_for(reply, 2, all_there), "needs charge");
+  EXPECT_EQ(step_state_text(reply.task(), reply.task().steps(1)), "waiting");
+  EXPECT_NE(task_show_text(reply).find("fairlead task signal o-1 approved --data JSON"), std::string::npos);
+
+  reply.mutable_definition()->mutable_steps(1)->set_kind(v1::STEP_KIND_WAIT);
+  EXPECT_EQ(waits_for(reply, 1, all_there), "waits until 2026-03-29 01:00:00Z");
+  step_of(reply, 1).clear_not_before_unix_ms();
+  EXPECT_EQ(waits_for(reply, 1, all_there), "") << "no agent is waited for";
+  EXPECT_EQ(step_state_text(reply.task(), reply.task().steps(1)), "pending");
+}
+
+TEST(task_show, a_step_whose_signal_did_not_come_has_timed_out) {
+  auto reply = waiting_order();
+  auto& charge = step_of(reply, 1);
+  charge.clear_not_before_unix_ms();
+  charge.set_state(v1::STEP_STATE_SKIPPED);
+  EXPECT_EQ(step_state_text(reply.task(), charge), "skipped");
+  charge.set_timed_out(true);
+  EXPECT_EQ(step_state_text(reply.task(), charge), "timed_out");
+}
+
+TEST(task_show, a_step_that_is_repeated_says_its_round_and_when_the_next_one_begins) {
+  auto reply = repeated_order();
+  EXPECT_EQ(waits_for(reply, 1, all_there), "waits for its next round until 2026-03-29 01:00:00Z");
+  EXPECT_NE(task_show_text(reply).find("waiting, round 3"), std::string::npos) << task_show_text(reply);
+  const auto steps = nlohmann::json::parse(task_show_json(reply)).at("steps");
+  EXPECT_EQ(steps[1].at("rounds"), 2);
+  EXPECT_EQ(steps[0].at("rounds"), 0);
+  auto& charge = step_of(reply, 1);
+  charge.clear_not_before_unix_ms();
+  charge.set_state(v1::STEP_STATE_COMPLETED);
+  charge.set_rounds(3);
+  EXPECT_NE(task_show_text(reply).find("completed, 3 rounds"), std::string::npos) << task_show_text(reply);
+}
+
+TEST(task_show, the_output_of_a_task_is_cut_in_the_text_and_whole_in_json) {
+  auto reply = order_task();
+  EXPECT_EQ(line_of(task_show_text(reply), "output "), "");
+  EXPECT_TRUE(nlohmann::json::parse(task_show_json(reply)).at("output").is_null());
+  reply.mutable_task()->mutable_output()->set_json(R"({"ticket":7})");
+  EXPECT_EQ(line_of(task_show_text(reply), "output "), R"(output    {"ticket":7})");
+  EXPECT_EQ(nlohmann::json::parse(task_show_json(reply)).at("output"), nlohmann::json({{"ticket", 7}}));
+  reply.mutable_task()->mutable_output()->set_json('"' + std::string(5'000, 'x') + '"');
+  EXPECT_LT(line_of(task_show_text(reply), "output ").size(), 400U);
+  EXPECT_EQ(nlohmann::json::parse(task_show_json(reply)).at("output"), std::string(5'000, 'x'));
+}
+
+TEST(submission, that_was_waited_for_says_the_output_unless_it_may_not_be_seen) {
+  v1::SubmitResult taken;
+  taken.set_id("o-1");
+  v1::TaskEnd end;
+  end.set_state(v1::TASK_STATE_COMPLETED);
+  const auto said = [&](const std::string& output) { return nlohmann::json::parse(submit_json(taken, &end, output)); };
+  EXPECT_TRUE(said("").at("output").is_null()) << "its workflow has none";
+  end.set_has_output(true);
+  EXPECT_EQ(said(R"({"n":1})").at("output"), nlohmann::json({{"n", 1}}));
+  EXPECT_TRUE(said("null").at("output").is_null());
+  EXPECT_FALSE(said("").contains("output")) << "there is one";
+  EXPECT_FALSE(nlohmann::json::parse(submit_json(taken)).contains("output"));
+}
+
+TEST(task_show, signals_that_no_step_has_taken_are_listed) {
+  auto reply = waiting_order();
+  EXPECT_EQ(line_of(task_show_text(reply), "signals"), "");
+  EXPECT_EQ(nlohmann::json::parse(task_show_json(reply)).at("signals"), nlohmann::json::array());
+  auto* early = reply.mutable_task()->add_signals();
+  early->set_name("paid");
+  early->mutable_data()->set_json(R"({"by":"ben"})");
+  auto* large = reply.mutable_task()->add_signals();
+  large->set_name("paid");
+  large->mutable_data()->set_slot(3);
+  large->mutable_data()->set_size(5'000);
+  EXPECT_EQ(line_of(task_show_text(reply), "signals"), "signals   paid (12 bytes), paid (5000 bytes)");
+  EXPECT_EQ(nlohmann::json::parse(task_show_json(reply)).at("signals"),
+            nlohmann::json::parse(R"([{"name":"paid","size":12,"data":{"by":"ben"}},{"name":"paid","size":5000,"data":null}])"));
 }
 
 TEST(task_show, what_a_service_says_does_not_steer_the_terminal) {

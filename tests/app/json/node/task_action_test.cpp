@@ -38,5 +38,43 @@ TEST(an_action_on_a_task, to_pause_or_resume_it_fits_as_far_as_its_pause_is_know
   EXPECT_EQ(misfit(v1::OPERATOR_VERB_RESUME, v1::TASK_STATE_RUNNING, false, true), "the task is parked, not paused");
 }
 
+TEST(an_action_on_a_task, that_settles_no_step_gives_the_output_of_the_task) {
+  asked_action asked;
+  asked.verb = "settle_completed";
+  asked.output = R"({"n":1})";
+  asked.reason = "seen";
+  std::string pointer;
+  const auto read = asked.read(pointer);
+  ASSERT_TRUE(read.ok()) << read.failure().sentence;
+  EXPECT_EQ(read->step(), "");
+  EXPECT_EQ(read->json(), R"({"n":1})");
+  const auto refused_at = [&asked] {
+    std::string at;
+    EXPECT_FALSE(asked.read(at).ok());
+    return at;
+  };
+  asked.reason = "";
+  EXPECT_EQ(refused_at(), "/reason");
+  asked.reason = "seen";
+  asked.output = "";
+  EXPECT_EQ(refused_at(), "/step") << "neither is given";
+  asked.step = "charge";
+  EXPECT_EQ(refused_at(), "/output");
+  asked.step = "";
+  asked.verb = "settle_never_happened";
+  EXPECT_EQ(refused_at(), "/step") << "a task as a whole is not in doubt";
+}
+
+TEST(an_action_on_a_task, is_no_signal) {
+  asked_action asked;
+  asked.verb = "signal";
+  std::string pointer;
+  const auto read = asked.read(pointer);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(pointer, "/verb");
+  EXPECT_EQ(read.failure().sentence, "There is no verb 'signal'.");
+  EXPECT_EQ(read.failure().remedy.find("signal"), std::string::npos) << read.failure().remedy;
+}
+
 }  // namespace
 }  // namespace fairlead::app

@@ -1,0 +1,65 @@
+// Steps with `repeat`: a round is a perform with a key and attempts of its own. After a round `until` says whether the step is completed; if not
+// the next one follows, after a while. What the rounds did stays: such a step has nothing to undo.
+
+#include "actors/core/task/machine.hpp"
+#include "actors/core/task/record.hpp"
+#include "actors/core/text/text.hpp"
+
+namespace fairlead::core {
+
+/// A round has ended well. From here on nothing about it is in doubt, and another round has another key.
+void task_machine::end_round(std::uint32_t index, const std::string& output) {
+  move_step(record_, index, step_moves::repeat, ctx_.now, out_);
+  keep_result(index, output);
+  auto& step = at(index);
+  step.set_rounds(step.rounds() + 1);
+  step.set_until_open(true);
+  excuse(step, v1::DIRECTION_PERFORM);
+  step.clear_failure_count();
+  if (!planted(&planted_faults::same_key_each_round)) raise_generation(step, out_);
+  drop_payload(step.input(), out_);
+  step.clear_input();
+  step.clear_input_edited();
+  note(v1::EVENT_KIND_STEP_REPEATED, index, "round " + std::to_string(step.rounds()) + " has ended");
+  // In a task that is stopped the step waits for what becomes of the task.
+  if (record_.state() == v1::TASK_STATE_RUNNING && !stopped() && !record_.failing()) ask_until(index);
+}
+
+void task_machine::ask_until(std::uint32_t index) {
+  if (!template_of(index, v1::EXPRESSION_PART_UNTIL)->plain()) return ask_for(index, v1::EXPRESSION_PART_UNTIL);
+  decide_round(index, render(index, v1::EXPRESSION_PART_UNTIL, {}));
+}
+
+/// `answer`: of `until`; nullopt: the task is parked.
+void task_machine::decide_round(std::uint32_t index, const std::optional<std::string>& answer) {
+  if (!answer) return;
+  auto& step = at(index);
+  const auto& repeat = definition_of(step).repeat();
+  if (*answer != "true" && *answer != "false")
+    return cannot_render(index, v1::EXPRESSION_PART_UNTIL,
+                         "`repeat.until` gave " + clean_text(*answer, 60) + ", and not true or false");
+  step.clear_until_open();
+  out_.changed = true;
+  if ((*answer == "true") != planted(&planted_faults::ignore_until)) {
+    // Since a restore the next round was in doubt, and there is none.
+    step.clear_doubtful();
+    step.clear_next_key_in_doubt();
+    move_step(record_, index, step_moves::complete, ctx_.now, out_);
+    note(v1::EVENT_KIND_STEP_COMPLETED, index);
+    return;
+  }
+  if (step.rounds() - step.rounds_excused() < repeat.most()) {
+    if (repeat.every_ms() > 0 && !planted(&planted_faults::repeat_at_once)) wait_until(index, now_ms() + repeat.every_ms());
+    return;
+  }
+  auto& fault = *step.mutable_fault();
+  fault.set_kind(v1::FAULT_KIND_PERMANENT);
+  fault.set_code(std::string{out_of_rounds_code});
+  fault.set_message("`until` was not true after " + std::to_string(step.rounds()) +
+                    (step.rounds() == 1 ? " round" : " rounds"));
+  move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
+  note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + fault.message());
+  give_up(index);
+}
+
+}  // namespace fairlead::core

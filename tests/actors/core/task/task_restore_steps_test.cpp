@@ -1,0 +1,38 @@
+// What a restore makes of steps that wait.
+
+#include "actors/core/task/restore.hpp"
+#include "tests/actors/core/task/task_world.hpp"
+
+namespace fairlead::core::testing {
+namespace {
+
+constexpr std::int64_t hour_ms = 3'600'000;
+
+TEST(task_restore, a_step_without_an_agent_is_never_in_doubt_and_one_between_two_rounds_is) {
+  v1::StepDefinition wait;
+  wait.set_name("wait");
+  wait.set_kind(v1::STEP_KIND_WAIT);
+  wait.set_with_json(R"("3h")");
+  wait.mutable_undo()->set_none(true);
+  auto poll = step("poll");
+  poll.mutable_repeat()->set_until_json(R"("${ .steps.poll.done }")");
+  poll.mutable_repeat()->set_every_ms(hour_ms);
+  poll.mutable_repeat()->set_most(9);
+  world before{graph({wait, poll})};
+  before.started();
+  before.outcome(1, 1, R"({"done":false})");
+  const auto until_ms = before.at(0).not_before_unix_ms();
+  auto& w = before;
+  const auto backup_ms = w.now_ms;
+  w.advance_ms(hour_ms);
+  ASSERT_TRUE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms)));
+  EXPECT_FALSE(w.at(0).doubtful());
+  EXPECT_EQ(w.at(0).not_before_unix_ms(), until_ms);
+  EXPECT_TRUE(w.at(1).doubtful()) << "the next round may have been carried out in the lost time";
+  const auto made = w.apply(task_resumed{});
+  ASSERT_EQ(made.performs.size(), 1U);
+  EXPECT_EQ(made.performs.front().message.idempotency_key(), "t1/poll/perform/1");
+}
+
+}  // namespace
+}  // namespace fairlead::core::testing

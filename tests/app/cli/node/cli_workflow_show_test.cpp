@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "app/cli/node/workflow_show.hpp"
+#include "app/files/workflow_file.hpp"
+
+namespace fairlead::app {
+namespace {
+
+TEST(workflow_show, says_in_the_place_of_a_call_what_a_step_without_an_agent_does) {
+  const auto file = parse_workflow("w.yaml", R"(workflow: w
+steps:
+  charge: { agent: payment, call: charge }
+  sum: { with: 1 }
+  soon: { wait: 90s }
+  later: { wait: "${ .input.at }" }
+  approval: { signal: approve, timeout: 1h, on_failure: fail }
+  cancelled: { signal: cancel, timeout: 1d, on_timeout: continue }
+)",
+                                   nullptr);
+  ASSERT_TRUE(file.problems.empty()) << to_text(file.problems.front());
+  v1::WorkflowShowReply reply;
+  *reply.mutable_workflow()->mutable_definition() = file.definition;
+  const auto text = workflow_show_text(reply);
+  // The words of each row, without the blanks between the columns.
+  std::vector<std::string> rows;
+  std::istringstream lines{text.substr(text.find("\n\n") + 2)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words{line};
+    std::string row;
+    for (std::string word; words >> word;) row += (row.empty() ? "" : " ") + word;
+    rows.push_back(row);
+  }
+  EXPECT_EQ(rows, (std::vector<std::string>{
+                      "STEP NEEDS AGENT CALL TIMEOUT HEARTBEAT LABELS RETRIED BACKOFF ON FAILURE IN DOUBT UNDO UNDO RETRIED PIVOT",
+                      "charge payment charge 30s 1h 1s x2 to 1m", "sum value", "soon wait 1m30s", "later wait ${ .input.at }",
+                      "approval signal approve 1h fail", "cancelled signal cancel 1d on_timeout continue"}));
+}
+
+TEST(workflow_show, has_a_line_for_the_output_and_for_each_step_that_is_repeated) {
+  const auto file = parse_workflow("w.yaml", R"(workflow: w
+output: { n: "${ .steps.poll.n }" }
+steps:
+  poll: { agent: bank, call: look, repeat: { until: "${ .steps.poll.done }", every: 10m, max: 400 } }
+  once: { agent: bank, call: look, repeat: { until: "${ .steps.once.done }", max: 1 } }
+)",
+                                   nullptr);
+  ASSERT_TRUE(file.problems.empty()) << to_text(file.problems.front());
+  v1::WorkflowShowReply reply;
+  *reply.mutable_workflow()->mutable_definition() = file.definition;
+  const auto text = workflow_show_text(reply);
+  EXPECT_NE(text.find("\noutput    {\"n\":\"${ .steps.poll.n }\"}\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nrepeat    poll: until ${ .steps.poll.done }, every 10m, at most 400 rounds\n"
+                      "repeat    once: until ${ .steps.once.done }, at most 1 round\n"),
+            std::string::npos)
+      << text;
+}
+
+}  // namespace
+}  // namespace fairlead::app

@@ -1,0 +1,72 @@
+// The keys of a workflow file that say what a task gives, and how often a step is performed for it.
+
+#include <gtest/gtest.h>
+
+#include "app/files/workflow_file.hpp"
+#include "tests/app/problems.hpp"
+
+namespace fairlead::app {
+namespace {
+
+lines workflow_problems(const std::string& text) { return shown(parse_workflow("order.yaml", text, nullptr).problems); }
+
+// One step with these lines under it; they begin on line 3.
+std::string step_with(const std::string& text) { return "workflow: w\nsteps: { a: { agent: x, call: y,\n" + text + "\n} }\n"; }
+
+TEST(workflow_file, reads_the_output_of_a_task_as_any_value) {
+  const auto output = [](const std::string& value) {
+    const auto file = parse_workflow("w.yaml", step_with("") + "output: " + value + "\n", nullptr);
+    EXPECT_EQ(shown(file.problems), lines{}) << value;
+    return file.definition.output_json();
+  };
+  EXPECT_EQ(output(R"({ ticket: "${ .steps.a.id }", by: [ "${ .task.id }", 9007199254740993 ] })"),
+            R"({"ticket":"${ .steps.a.id }","by":["${ .task.id }",9007199254740993]})");
+  EXPECT_EQ(output("\"${ .steps.a }\""), R"("${ .steps.a }")");
+  EXPECT_EQ(output("null"), "null");
+  EXPECT_EQ(parse_workflow("w.yaml", step_with(""), nullptr).definition.output_json(), "") << "without the key there is none";
+}
+
+TEST(workflow_file, shows_what_is_wrong_with_the_output_at_its_key) {
+  const auto problems = [](const std::string& value) { return workflow_problems(step_with("") + "output: " + value + "\n"); };
+  EXPECT_EQ(problems(R"("${ .steps.b }")"), lines{"5:9: output: an expression reads step \"b\", which is not in this workflow"});
+  EXPECT_EQ(problems("007").size(), 1U) << "a number that JSON does not know";
+  EXPECT_EQ(problems(R"("${ .steps.a")").size(), 1U) << "an expression that does not end";
+}
+
+TEST(workflow_file, reads_how_a_step_is_repeated) {
+  auto file = parse_workflow("w.yaml", step_with("repeat: { until: \"${ .steps.a.done }\", every: 90s, max: 7 }"), nullptr);
+  EXPECT_EQ(shown(file.problems), lines{});
+  auto repeat = file.definition.steps(0).repeat();
+  EXPECT_EQ(repeat.until_json(), R"("${ .steps.a.done }")");
+  EXPECT_EQ(repeat.every_ms(), 90'000);
+  EXPECT_EQ(repeat.most(), 7U);
+  file = parse_workflow("w.yaml", step_with("repeat: { until: \"${ .steps.a.done }\" }"), nullptr);
+  EXPECT_EQ(shown(file.problems), lines{});
+  repeat = file.definition.steps(0).repeat();
+  EXPECT_EQ(repeat.every_ms(), 0) << "at once";
+  EXPECT_EQ(repeat.most(), 1'000U);
+  EXPECT_FALSE(parse_workflow("w.yaml", step_with(""), nullptr).definition.steps(0).has_repeat());
+}
+
+TEST(workflow_file, shows_what_is_wrong_with_a_repetition_at_its_key) {
+  const std::string until = R"(until: "${ .steps.a.done }")";
+  EXPECT_EQ(workflow_problems(step_with("repeat: { every: 1s }")),
+            lines{"3:9: steps.a.repeat.until: this key is missing; expected an expression that gives true or false"});
+  EXPECT_EQ(workflow_problems(step_with("repeat: { until: done }")),
+            lines{"3:18: steps.a.repeat.until: this is not one expression; write it as \"${ … }\", which gives true or false"});
+  EXPECT_EQ(workflow_problems(step_with("repeat: { until: \"${ .steps.b.done }\" }")),
+            lines{"3:18: steps.a.repeat.until: an expression reads step \"b\", which is not in this workflow"});
+  for (const auto* wrong : {"every: -1s", "every: often", "max: 0", "max: 10001", "times: 3"})
+    EXPECT_EQ(workflow_problems(step_with("repeat: { " + until + ", " + wrong + " }")).size(), 1U) << wrong;
+  EXPECT_EQ(workflow_problems(step_with("repeat: 3")).size(), 1U);
+  EXPECT_EQ(workflow_problems(step_with("pivot: true, repeat: { " + until + " }")),
+            lines{"3:8: steps.a.pivot: each round would be a pivot of its own; put the pivot into a step that is not repeated"});
+  EXPECT_EQ(workflow_problems(step_with("undo: { call: z }, repeat: { " + until + " }")),
+            lines{"3:7: steps.a.undo: what the rounds of a repeated step have done is not undone; set undo: none, and undo it in a step of "
+                  "its own"});
+  EXPECT_EQ(workflow_problems("workflow: w\nsteps:\n  a: { wait: 1s, repeat: { " + until + " } }\n").size(), 1U)
+      << "a step without an agent is not repeated";
+}
+
+}  // namespace
+}  // namespace fairlead::app

@@ -1,0 +1,66 @@
+#include "app/json/node/workflows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/files/workflow_file.hpp"
+
+namespace fairlead::app {
+namespace {
+
+nlohmann::json steps_shown(const std::string& steps) {
+  const auto file = parse_workflow("w.yaml", "workflow: w\nsteps:\n" + steps, nullptr);
+  for (const auto& one : file.problems) ADD_FAILURE() << to_text(one);
+  v1::WorkflowShowReply reply;
+  *reply.mutable_workflow()->mutable_definition() = file.definition;
+  return nlohmann::json::parse(workflow_show_json(reply))["steps"];
+}
+
+TEST(workflow_json, shows_the_kind_of_each_step_and_only_what_it_has) {
+  const auto steps = steps_shown(R"(  charge: { agent: payment, call: charge, with: { a: 1 } }
+  sum: { needs: charge, with: "${ .steps.charge.a + 1 }" }
+  soon: { wait: 90s }
+  later: { needs: charge, wait: "${ .steps.charge.at }" }
+  approval: { signal: approve, timeout: 1h, on_failure: fail }
+  cancelled: { signal: cancel, timeout: 1d, on_timeout: continue }
+)");
+  ASSERT_EQ(steps.size(), 6U);
+  const auto all = [&](const char* key) {
+    auto out = nlohmann::json::array();
+    for (const auto& step : steps) out.push_back(step.at(key));
+    return out;
+  };
+  const auto null = nlohmann::json{};
+  EXPECT_EQ(all("kind"), nlohmann::json({"call", "value", "wait", "wait", "signal", "signal"}));
+  EXPECT_EQ(all("agent"), nlohmann::json({"payment", null, null, null, null, null}));
+  EXPECT_EQ(all("call"), nlohmann::json({"charge", null, null, null, null, null}));
+  EXPECT_EQ(all("with"), nlohmann::json({{{"a", 1}}, "${ .steps.charge.a + 1 }", null, null, null, null}));
+  EXPECT_EQ(all("wait"), nlohmann::json({null, null, "1m30s", "${ .steps.charge.at }", null, null}));
+  EXPECT_EQ(all("signal"), nlohmann::json({null, null, null, null, "approve", "cancel"}));
+  EXPECT_EQ(all("on_timeout"), nlohmann::json({null, null, null, null, "fail", "continue"}));
+  EXPECT_EQ(all("timeout_ms"), nlohmann::json({30'000, 0, 0, 0, 3'600'000, 86'400'000}));
+  EXPECT_EQ(all("on_failure"), nlohmann::json({null, null, null, null, "fail", null}));
+  EXPECT_EQ(all("in_doubt"), nlohmann::json({"retry", null, null, null, null, null}));
+  EXPECT_EQ(all("retry_for_ms"), nlohmann::json({3'600'000, null, null, null, null, null}));
+  EXPECT_TRUE(steps[0]["backoff"].is_object());
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    EXPECT_TRUE(steps[i]["backoff"].is_null()) << i;
+    EXPECT_EQ(steps[i]["undo"], nlohmann::json({{"none", true}})) << i;
+  }
+}
+
+TEST(workflow_json, shows_how_a_step_is_repeated_and_the_output) {
+  const auto steps = steps_shown(R"(  once: { agent: bank, call: order }
+  poll: { agent: bank, call: look, repeat: { until: "${ .steps.poll.done }", every: 10m, max: 7 } }
+)");
+  EXPECT_TRUE(steps[0].at("repeat").is_null());
+  EXPECT_EQ(steps[1].at("repeat"), nlohmann::json({{"until", "${ .steps.poll.done }"}, {"every_ms", 600'000}, {"max", 7}}));
+  v1::WorkflowShowReply reply;
+  EXPECT_TRUE(nlohmann::json::parse(workflow_show_json(reply)).at("output").is_null());
+  reply.mutable_workflow()->mutable_definition()->set_output_json(R"({"n":"${ .steps.poll.n }"})");
+  EXPECT_EQ(nlohmann::json::parse(workflow_show_json(reply)).at("output"), nlohmann::json({{"n", "${ .steps.poll.n }"}}));
+}
+
+}  // namespace
+}  // namespace fairlead::app
