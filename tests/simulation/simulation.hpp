@@ -76,6 +76,8 @@ enum class concern : std::uint8_t {
   workers,        // some agents are workers over HTTP, whose requests and answers are lost and whose nodes die
   own_steps,      // values, waits and signals
   signals,        // clients send them
+  results,        // outputs of tasks
+  repeats,        // steps that are repeated
   count
 };
 const char* concern_name(concern which);

@@ -243,7 +243,7 @@ class checker {
   bool may_be_sent_again(const hand_over& one) const;
   std::int64_t longest_turn_us() const;
   void judge_order(const step_name& of, const history& past, const hand_over& next) const;
-  void judge_key(const step_name& of, const history& past, const v1::Perform& what);
+  void judge_key(const step_name& of, const history& past, const v1::Perform& what, std::size_t open_effects);
   void judge_perform(const step_name& of, const shape& plan, const v1::TaskRecord& record) const;
   void judge_start(const std::string& id) const;
   bool waits_for_start(const v1::TaskRecord& record) const;
@@ -286,6 +286,8 @@ class checker {
   void judge_alerts_at_end(const store::snapshot& durable) const;
   void judge_lists(const store::snapshot& durable) const;
   signal_book::task signaled_task(const std::string& id) const;
+  /// How many effects of the step stand, but for those of rounds that have ended.
+  std::size_t open_effects(const v1::TaskRecord& record, std::uint32_t index) const;
   bool settled_by_operator(const std::string& id, const std::string& step) const;
   /// An operator may have said that its undo is to be passed over.
   bool passed_over_by_operator(const std::string& id, const std::string& step) const;

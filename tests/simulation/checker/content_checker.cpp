@@ -40,6 +40,12 @@ bool completed(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED; 
 // ---- what operators say ----
 
 void content_checker::hears(std::uint64_t ticket, const v1::OperateRequest& what) {
+  if (what.action().verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED && what.action().step().empty())
+    for (const auto& id : what.ids()) settled_outputs_[id].insert(what.action().json());
+  const auto settles =
+      what.action().verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED || what.action().verb() == v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED;
+  if (settles && !what.action().step().empty())
+    for (const auto& id : what.ids()) settled_.insert({id, static_cast<std::uint32_t>(std::stoul(what.action().step().substr(1)))});
   if (what.ids_size() == 1 && what.action().verb() == v1::OPERATOR_VERB_SKIP) skips_.emplace(what.ids(0), what.action().step());
   if (what.ids_size() != 1 || what.action().verb() != v1::OPERATOR_VERB_RETRY || !what.action().has_json()) return;
   heard_[ticket] = {what.ids(0), what.action()};
@@ -113,6 +119,9 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
     const auto ended =
         completed(step.state()) || ((step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE) && step.has_output());
     const step_name name{record.id(), static_cast<std::uint32_t>(i)};
+    // A round may read what the one before gave.
+    if (const auto known = rounds_.find(name); known != rounds_.end() && !known->second.keys.empty() && !step.passed_over())
+      steps.members[step.path()] = parse_value(known->second.output).value_or(value{});
     const auto own = own_outputs_.find(name);
     const auto* output = !ended ? nullptr : own != own_outputs_.end() ? &own->second : given(name);
     if (output == nullptr) continue;
@@ -129,7 +138,7 @@ void content_checker::handed_over(const v1::Perform& what, const v1::TaskRecord&
   if (what.direction() == v1::DIRECTION_UNDO)
     judge_undo(what, plan, document);
   else
-    judge_input(what, plan, document);
+    judge_input(what, record, plan, document);
 }
 
 void content_checker::judge_when(const std::string& text, const std::string& when, const value& document) {
@@ -149,7 +158,7 @@ void content_checker::judge_skip(const v1::TaskRecord& record, std::uint32_t ind
                               (when.empty() ? "nobody has said so" : when + " does not give false"));
 }
 
-void content_checker::judge_input(const v1::Perform& what, const shape& plan, const value& document) {
+void content_checker::judge_input(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, const value& document) {
   const auto edited = edits_.find({what.task_id(), what.step()});
   if (edited != edits_.end()) {
     const auto& of = edited->second;
@@ -160,6 +169,7 @@ void content_checker::judge_input(const v1::Perform& what, const shape& plan, co
       world::broken("input", text_of(what) + " was handed over with " + shown(what.input()) + ", and an operator has had " + *of.sure +
                                  " put in its place");
   }
+  judge_round_begins(what, record, plan, document);
   judge_when(text_of(what) + " was handed over", plan.step(what.step()).when_json(), document);
   const auto expected = fill_template(plan.step(what.step()).with_json(), document);
   world_.judges("input");
@@ -232,7 +242,11 @@ void content_checker::judge_log(const v1::TaskRecord& now, int index, const v1::
 void content_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable,
                                      const shape* plan) {
   if (before == nullptr) judge_submission(now, durable);
-  if (plan != nullptr) judge_own_steps(before, now, durable, *plan);
+  if (plan != nullptr) {
+    judge_own_steps(before, now, durable, *plan);
+    judge_rounds(before, now, durable, *plan);
+    judge_task_output(before, now, durable, *plan);
+  }
   for (int i = 0; i < now.steps_size(); ++i) {
     const auto& step = now.steps(i);
     judge_log(now, i, before, durable);

@@ -15,6 +15,9 @@
 //   signal_lost     a step waits, or its time is over, though a signal was confirmed that no step has taken
 //   signal_early    a step stops waiting for its signal before its timeout, or goes on without one though it does not say so
 //   signal_answer   a signal is confirmed that nothing waits for, or is refused though something does
+//   until           a step is repeated though its `until` does not give false, ends though it does not give true, or has too many rounds
+//   round_key       a round has the key of an earlier one
+//   task_output     a task that has completed keeps what its workflow's `output` gives, or an operator has said
 //   log             a step keeps what its latest attempt has printed, byte for byte
 //   submission      a task keeps the input, the priority, the labels and the reply address that it was submitted with
 //   edited_input    an operator's other input that was confirmed is the step's
@@ -87,7 +90,11 @@ class content_checker {
                    const v1::StepDefinition& definition) const;
   void judge_wait(const v1::TaskRecord& record, std::uint32_t index, const std::string& stored, const v1::StepDefinition& definition) const;
   void judge_missed(const v1::StepRecord* before, const v1::TaskRecord& record, std::uint32_t index, const v1::StepDefinition& definition);
-  void judge_input(const v1::Perform& what, const shape& plan, const value& document);
+  // Steps that are repeated, and outputs of tasks (own/round_contents.cpp).
+  void judge_rounds(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable, const shape& plan);
+  void judge_round_begins(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, const value& document);
+  void judge_task_output(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable, const shape& plan) const;
+  void judge_input(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, const value& document);
   void judge_undo(const v1::Perform& what, const shape& plan, const value& document);
   void judge_log(const v1::TaskRecord& now, int index, const v1::TaskRecord* before, const store::snapshot& durable);
   void judge_submission(const v1::TaskRecord& record, const store::snapshot& durable);
@@ -99,9 +106,17 @@ class content_checker {
   std::map<step_name, edits> edits_;
   wait_clock waits_;
   signal_book signals_;
-  std::map<step_name, std::string> own_outputs_;         // of steps that no agent carries out, once judged
-  std::set<std::pair<std::string, std::string>> skips_;  // task and step that an operator has wanted to be skipped
-  std::map<std::string, std::string> launch_inputs_;     // of tasks that nobody submitted, as first stored
+  struct round {
+    std::set<std::string> keys;  // of those that have ended
+    std::string output;          // of the last of them
+    std::uint32_t granted = 0;   // so many had been made when it had failed last
+  };
+  std::map<step_name, round> rounds_;                             // of steps that are repeated
+  std::set<step_name> settled_;                                   // an operator has wanted to settle them
+  std::map<std::string, std::set<std::string>> settled_outputs_;  // by task, what operators have said
+  std::map<step_name, std::string> own_outputs_;                  // of steps that no agent carries out, once judged
+  std::set<std::pair<std::string, std::string>> skips_;           // task and step that an operator has wanted to be skipped
+  std::map<std::string, std::string> launch_inputs_;              // of tasks that nobody submitted, as first stored
   struct asked {
     std::string task;
     v1::OperatorAction what;

@@ -143,6 +143,11 @@ void operators::see_to(const v1::TaskRecord& record, int round) {
     const auto open = step.state() == v1::STEP_STATE_IN_DOUBT || (step.doubtful() && step.state() != v1::STEP_STATE_COMPLETED);
     if (open && luck.chance(700) && settle(record, step)) return;
   }
+  if (says("the output of the task") && luck.chance(500)) {
+    auto what = action(v1::OPERATOR_VERB_SETTLE_COMPLETED);
+    what.set_json(R"({"settled":)" + std::to_string(orders_) + "}");
+    return order(record.id(), what);
+  }
   // After a recovery.
   if (undoing && (says("cannot be undone any more") || says("does not say how to undo"))) return terminate(record.id());
   if (undoing || luck.chance(round < 8 ? 600 : 200)) return order(record.id(), action(v1::OPERATOR_VERB_RETRY));

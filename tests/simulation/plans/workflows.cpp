@@ -38,6 +38,8 @@ class generator {
     add_conditions();
     let_go_on();
     leave_to_the_shard();
+    give_output();
+    repeat_some();
     make_lawful();
     return definition_;
   }
@@ -229,7 +231,7 @@ class generator {
     const auto how = luck.below(100);
     const auto wait_ms = luck.chance(400) ? luck.between(50, 1'000) : luck.between(1'000, 15'000);
     if (how < 55) return step.set_with_json('"' + format_duration(wait_ms) + '"');
-    if (how < 62) return step.set_with_json('"' + format_utc(1'600'000'000'000 + wait_ms) + '"');
+    if (how < 62) return step.set_with_json('"' + format_utc(1'000'000'000'000 + wait_ms) + '"');
     if (how < 82) return step.set_with_json(R"("${ .input.wait }")");
     if (how < 95 || step.needs_size() == 0) return step.set_with_json(R"("${ .input.until }")");
     step.set_with_json(R"("${ .status.)" + step.needs(0) + R"( }")");
@@ -246,6 +248,57 @@ class generator {
                                      v1::ON_FAILURE_CONTINUE};
     const auto what = all[luck.below(std::size(all))];
     if (says && !step.goes_on_untimely()) step.set_on_failure(what);
+  }
+
+  /// What the task gives, from a stream of its own.
+  void give_output() {
+    random_stream luck{workflow_, 900};
+    if (!luck.chance(250) || !settings_.has(concern::results)) return;
+    const auto any_step = [&] {
+      return definition_.steps(static_cast<int>(luck.below(static_cast<std::uint64_t>(definition_.steps_size())))).name();
+    };
+    const auto one = any_step();
+    const auto other = any_step();
+    const auto how = luck.below(100);
+    if (how < 40)
+      return definition_.set_output_json(R"({"n":"${ .input.n }","a":"${ .steps.)" + one + R"(.v? }","how":"${ .status.)" + other +
+                                         R"( }"})");
+    if (how < 60) return definition_.set_output_json(R"("${ .steps.)" + one + R"( }")");
+    if (how < 80 && settings_.has(concern::expressions))
+      return definition_.set_output_json(R"({"sum":"${ .steps.)" + one + R"(.v + 1 }"})");
+    if (how < 90) return definition_.set_output_json(R"({"v":"${ .steps.)" + other + R"(.v }"})");
+    definition_.set_output_json(R"(["${ .task.id }",3])");
+  }
+
+  /// Some steps are repeated, from a stream of their own. What services give has a number that grows from answer to answer.
+  void repeat_some() {
+    random_stream luck{workflow_, 1'000};
+    if (!luck.chance(200) || !settings_.has(concern::repeats)) return;
+    for (auto& step : *definition_.mutable_steps()) {
+      const auto wanted = luck.chance(350);
+      const auto how = luck.below(100);
+      const auto bound = std::to_string(luck.between(1, 12));
+      const auto every_ms = luck.chance(300) ? 0 : luck.between(50, 4'000);
+      const auto most = static_cast<std::uint32_t>(luck.between(1, 6));
+      const auto reads_round = luck.chance(400);
+      const auto counts = settings_.has(concern::expressions);
+      // What cools off after its last round is repeated until it gives true.
+      const auto says = step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? definition_.on_failure() : step.on_failure();
+      const auto comes_true = how < 65 || says == v1::ON_FAILURE_COOL_OFF;
+      if (!wanted || step.kind() != v1::STEP_KIND_CALL || step.pivot() || (says == v1::ON_FAILURE_COOL_OFF && !counts)) continue;
+      auto& repeat = *step.mutable_repeat();
+      const auto own = ".steps." + step.name();
+      repeat.set_every_ms(every_ms);
+      repeat.set_most(most);
+      if (comes_true && counts)
+        repeat.set_until_json(R"("${ )" + own + ".v > " + bound + R"( }")");
+      else
+        repeat.set_until_json(how < 94 ? R"("${ .input.yes }")" : R"("${ )" + own + R"(.done }")");
+      if (reads_round) step.set_with_json(R"({"n":"${ .input.n }","last":"${ )" + own + R"(.v? }"})");
+      if (!step.has_undo()) continue;
+      step.mutable_undo()->Clear();
+      step.mutable_undo()->set_none(true);
+    }
   }
 
   static bool may_fail(const v1::StepDefinition& step) {

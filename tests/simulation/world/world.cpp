@@ -64,6 +64,8 @@ const char* concern_name(concern which) {
     case concern::workers: return "workers";
     case concern::own_steps: return "own_steps";
     case concern::signals: return "signals";
+    case concern::results: return "results";
+    case concern::repeats: return "repeats";
     case concern::count: break;
   }
   return "?";

@@ -55,6 +55,7 @@ class signal_book {
     std::size_t which = 0;
     bool over = false;   // the task could take no signals any more, as far as a reader saw
     bool first = false;  // under its token
+    bool there = false;  // a reader saw the task
   };
   sent* find(const std::string& task, const taking& what);
   /// Another one has come before it for certain, and no step has taken that.
