@@ -40,6 +40,7 @@ inline error too_many_items(const std::string& items) {
 inline constexpr std::size_t max_input_bytes = 262'144;     // of a task
 inline constexpr std::size_t max_output_bytes = 1'048'576;  // of a step
 inline constexpr int most_kept_signals = 16;                // of a name and a task
+inline constexpr int most_signals_of_task = 256;            // of all names
 inline constexpr std::size_t max_signal_bytes = 262'144;    // of a signal's data
 inline constexpr std::size_t max_id_bytes = 256;            // of a task
 inline constexpr std::size_t max_name_bytes = 256;          // of a workflow, an instance, a node

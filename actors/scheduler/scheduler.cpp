@@ -284,6 +284,10 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
   if (by_operator || now.state() != before.state || holds_of(now) != before.held) slots_.forget(now.number());
   if (made.changed) write(task, before, made, come_up || std::holds_alternative<core::task_due>(what));
   traffic_.count(what, made, task.record);
+  if (made.forget_asked && !task.evaluating.empty()) {
+    evaluations_.forget(task.record.number());
+    task.evaluating.clear();
+  }
   // Otherwise no outcome can come before its message has left.
   const auto sent_again = !batches_.durable(task.sent_again);
   if (made.leases_cut || made.expired > 0 || made.lost > 0 || sent_again) batches_.bring_up_to(task.record);

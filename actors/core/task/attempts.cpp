@@ -20,7 +20,12 @@ v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, st
 void task_machine::start_perform(std::uint32_t index) {
   if (at(index).kind() != v1::STEP_KIND_CALL) return start_own(index);
   if (waits_itself(at(index))) return;
-  if (at(index).until_open()) return ask_until(index);
+  if (at(index).until_open()) {
+    ask_until(index);
+    // A round that ended while the task was stopped: the next one may begin now.
+    const auto& decided = at(index);
+    if (stopped() || decided.state() != v1::STEP_STATE_PENDING || decided.until_open() || waits_itself(decided)) return;
+  }
   if (!is_wanted(index)) return;
   const auto instance = claim_with_input(index, v1::DIRECTION_PERFORM);
   if (!instance || !key_holds(index, v1::DIRECTION_PERFORM) || !settled_since_backup(index) || !input_fits(index)) return;
@@ -120,9 +125,19 @@ std::optional<agent_instance> task_machine::claim(std::uint32_t index, v1::Direc
     out_.found_no_instance = true;
     return std::nullopt;
   }
+  // A step that found none is not asked for again in this decision.
+  if (tried_.size() > index && tried_[index]) {
+    out_.found_no_instance = true;
+    return std::nullopt;
+  }
   const auto answer = ctx_.agents->claim(request);
   if (!answer.instance) {
-    if (plain) full_.push_back(needed);
+    if (plain) {
+      full_.push_back(needed);
+    } else {
+      tried_.resize(steps());
+      tried_[index] = true;
+    }
     out_.waiting.push_back({index, answer.queue});
     out_.found_no_instance = true;
   }
@@ -247,7 +262,7 @@ void task_machine::take_input(std::uint32_t index, v1::ExpressionPart part, std:
 void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part) {
   const auto asked_now = std::any_of(out_.evaluations.begin(), out_.evaluations.end(),
                                      [&](const v1::EvaluateRequest& one) { return one.step() == index && one.part() == part; });
-  if (asked_now || (ctx_.evaluating != nullptr && ctx_.evaluating->count(evaluation_key(index, part)) != 0)) {
+  if (asked_now || (ctx_.evaluating != nullptr && !out_.forget_asked && ctx_.evaluating->count(evaluation_key(index, part)) != 0)) {
     out_.awaits_input = true;
     return;
   }

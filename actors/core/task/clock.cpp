@@ -60,6 +60,8 @@ void task_machine::on(const clock_set_back&) {
       out_.changed = true;
     }
   }
+  // Steps that wait for a slot or an answer keep their wake-up.
+  if (out_.changed) advance();
   // The timeout of a task that waits for its start begins then.
   if (record_.scheduled()) return;
   const auto& workflow = ctx_.definition->definition();

@@ -233,9 +233,7 @@ inline bool awaits_condition(const workflow::step& compiled, const v1::StepRecor
 }
 
 /// The step waits for a moment, a signal, or its next round; nothing has failed.
-inline bool waits_itself(const v1::StepRecord& step) {
-  return step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0;
-}
+inline bool waits_itself(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0; }
 
 // ---- the result ----
 
@@ -291,6 +289,7 @@ struct decision {
   std::vector<std::uint32_t> dropped_slots;  // payloads to which the record does not refer any more
   std::vector<handover> performs;
   std::vector<v1::EvaluateRequest> evaluations;  // the shell sets `ticket`
+  bool forget_asked = false;                     // an operator has changed what expressions read: answers to come are of no use
   bool awaits_input = false;                     // a part of a ready step was requested earlier and has not come yet
   std::vector<v1::RecoveryHint> hints;
   std::vector<slot_wait> waiting;  // ready steps of this task that found no instance; one for each need

@@ -92,6 +92,11 @@ bool task_machine::settled_since_backup(std::uint32_t index) {
   return false;
 }
 
+/// The agent was asked because of a restore.
+bool task_machine::asked_since_backup(const v1::StepRecord& step) {
+  return step.direction() == v1::DIRECTION_LOOKUP && restored(step.fault());
+}
+
 /// The agent says: never performed under the key in the backup. The shard that went on after the backup may have learned the same and
 /// performed the step under the next key, so that key is in doubt as well. The step is sent under the next key, which is safe while the
 /// service honours it, or looked up once more if it must not be sent.

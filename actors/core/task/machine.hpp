@@ -111,19 +111,23 @@ class task_machine {
   // ---- steps that no agent carries out (steps/own.cpp, steps/wait.cpp, steps/signal.cpp) ----
   void start_own(std::uint32_t index);
   std::optional<std::string> value_of(std::uint32_t index);
+  std::size_t decided_bytes() const;
   void wait_until(std::uint32_t index, std::int64_t until_ms);
   void end_wait(std::uint32_t index);
   void bring_wait_near(std::uint32_t index);
   bool waits_for_so_long(std::uint32_t index);
   void start_wait(std::uint32_t index);
+  static result<std::int64_t> end_of_wait(std::string_view json, std::int64_t from_ms);
   void start_signal(std::uint32_t index);
   bool take_signal(std::uint32_t index);
   void miss_signal(std::uint32_t index);
   void operator_signal(const v1::OperatorAction& action);
+  std::string known_signals() const;
 
   // ---- steps with `repeat` (steps/repeat.cpp) ----
   void end_round(std::uint32_t index, const std::string& output);
   void ask_until(std::uint32_t index);
+  bool out_of_rounds(const v1::StepRecord& step) const;
   void decide_round(std::uint32_t index, const std::optional<std::string>& answer);
 
   // ---- the output of the task (steps/output.cpp) ----
@@ -154,6 +158,7 @@ class task_machine {
   bool key_holds(std::uint32_t index, v1::Direction direction);
   void key_expired(std::uint32_t index, v1::Direction direction);
   bool settled_since_backup(std::uint32_t index);
+  static bool asked_since_backup(const v1::StepRecord& step);
   bool goes_on_since_backup(std::uint32_t index);
   bool next_key_since_backup(std::uint32_t index);
 
@@ -252,7 +257,8 @@ class task_machine {
     bool lookup = false;
     friend bool operator==(const need&, const need&) = default;
   };
-  std::vector<need> full_;  // needs that found no instance in this decision
+  std::vector<need> full_;   // needs that found no instance in this decision
+  std::vector<bool> tried_;  // by step: it has needs that no other shares, and found none
 };
 
 }  // namespace fairlead::core

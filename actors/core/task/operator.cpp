@@ -62,7 +62,10 @@ void task_machine::operate(const operated& e) {
                   "fairlead task cancel " + record_.id() + " ends it before that");
   if (!usable())
     return refuse("task " + record_.id() + " cannot go on: " + ctx_.definition->refusal().sentence, ctx_.definition->refusal().remedy);
-  switch (e.action.verb()) {
+  const auto verb = e.action.verb();
+  out_.forget_asked = verb == v1::OPERATOR_VERB_RETRY || verb == v1::OPERATOR_VERB_SKIP || verb == v1::OPERATOR_VERB_SETTLE_COMPLETED ||
+                      verb == v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED;
+  switch (verb) {
     case v1::OPERATOR_VERB_RETRY: return operator_retry(e.action);
     case v1::OPERATOR_VERB_SIGNAL: return operator_signal(e.action);
     case v1::OPERATOR_VERB_SKIP: return operator_skip(e.action);
@@ -218,6 +221,14 @@ bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& act
            v1::ERROR_CODE_INVALID_ARGUMENT);
     return false;
   }
+  if (step.kind() == v1::STEP_KIND_WAIT) {
+    if (const auto end_ms = end_of_wait(action.json(), now_ms()); !end_ms) {
+      refuse("step " + step.path() + ": " + end_ms.failure().sentence,
+             R"(give a text such as "10m" or "2026-12-24T18:00:00Z", with its quotes)", v1::ERROR_CODE_INVALID_ARGUMENT);
+      return false;
+    }
+    step.clear_started_at_unix_ms();
+  }
   if (const auto misfit = misfit_of(ctx_.definition->compiled(step.definition()).input_type, action.json())) {
     refuse("the new input of step " + step.path() + *misfit, "give JSON of the step's input_type", v1::ERROR_CODE_INVALID_ARGUMENT);
     return false;
@@ -328,7 +339,8 @@ std::optional<error> task_machine::cannot_undo() const {
                            : "fairlead task show " + record_.id() + " shows what it waits for; fairlead task terminate " + record_.id() +
                                  " ends it and leaves what was done"};
   for (const auto& step : record_.steps()) {
-    const auto happened = step.doubtful() || step.rounds() > 0 || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
+    const auto happened =
+        step.doubtful() || step.rounds() > 0 || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
     if (happened && !definition_of(step).has_undo())
       return error{
           v1::ERROR_CODE_WRONG_STATE, "workflow " + record_.workflow() + " does not say how to undo step " + step.path(),

@@ -178,7 +178,7 @@ void task_machine::retry(std::uint32_t index) {
   step.clear_given_up();
   step.set_blocked_seen_ms(ctx_.agents->blocked_ms(definition_of(step).agent()));
   out_.changed = true;
-  if (step.fault().code() == out_of_rounds_code) step.set_rounds_excused(step.rounds());
+  if (out_of_rounds(step)) step.set_rounds_excused(step.rounds());
   // A signal is waited for anew.
   if (step.kind() != v1::STEP_KIND_CALL) step.clear_started_at_unix_ms();
   // Nothing is performed again: only the lease of an abandoned attempt was awaited.
@@ -255,7 +255,8 @@ std::string task_machine::why_given_up(const v1::StepRecord& step) const {
   const auto& definition = definition_of(step);
   const auto earlier = step.doubtful() && fault.kind() != v1::FAULT_KIND_IN_DOUBT;
   auto out = "step " + step.path() + (step.doubtful() && !earlier ? " is in doubt (" : " failed (") + fault.code() + ")";
-  if (step.kind() != v1::STEP_KIND_CALL || fault.code() == out_of_rounds_code || (step.doubtful() && key_is_gone(fault))) return out + ": " + fault.message();
+  if (step.kind() != v1::STEP_KIND_CALL || fault.code() == out_of_rounds_code || (step.doubtful() && key_is_gone(fault)))
+    return out + ": " + fault.message();
   if (step.doubtful() && !may_be_repeated(definition.in_doubt()))
     out += std::string{" and its workflow says in_doubt: "} + (definition.in_doubt() == v1::IN_DOUBT_PARK ? "park" : "fail");
   else if (fault.kind() == v1::FAULT_KIND_PERMANENT || fault.code() == output_type_code)

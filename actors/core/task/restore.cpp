@@ -122,7 +122,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       case v1::STEP_STATE_UNDONE: break;
       case v1::STEP_STATE_COMPLETED:
       case v1::STEP_STATE_UNDOING:
-        if (undoing) may_be_undone(step, backup_unix_ms);
+        if (undoing && step.kind() == v1::STEP_KIND_CALL) may_be_undone(step, backup_unix_ms);
         break;
       case v1::STEP_STATE_PENDING:
       case v1::STEP_STATE_FAILED:

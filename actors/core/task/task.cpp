@@ -292,6 +292,7 @@ void take_back_start(v1::TaskRecord& record, const context& ctx) {
   record.clear_parked_reason();
   record.clear_undo_held();
   record.clear_steps();
+  record.clear_output();
   ctx.engine->begin(*ctx.definition, record);
   // Of its events and status events the first, of its submission, is written with the task.
   record.mutable_recent()->DeleteSubrange(1, record.recent_size() - 1);
@@ -369,6 +370,7 @@ void decision::append(decision&& later) {
   misfit = misfit || later.misfit;
   repeated = repeated || later.repeated;
   awaits_input = awaits_input || later.awaits_input;
+  forget_asked = forget_asked || later.forget_asked;
   if (!refused) refused = std::move(later.refused);
   if (!fatal) fatal = std::move(later.fatal);
   move_all(payloads, later.payloads);

@@ -39,8 +39,8 @@ inline constexpr step_transition skip{"skip", any_of(at::pending, at::failed), a
 inline constexpr step_transition undo{"undo", any_of(at::completed, at::in_doubt), at::undoing};
 inline constexpr step_transition undone{"undone", any_of(at::undoing), at::undone};
 
-inline constexpr const step_transition* all[] = {&start,  &complete, &fail,    &doubt, &hand_back, &retry,
-                                                 &settle, &disprove, &exhaust, &skip,  &undo,      &undone, &repeat};
+inline constexpr const step_transition* all[] = {&start,    &complete, &fail, &doubt, &hand_back, &retry, &settle,
+                                                 &disprove, &exhaust,  &skip, &undo,  &undone,    &repeat};
 
 }  // namespace step_moves
 

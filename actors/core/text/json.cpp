@@ -191,4 +191,16 @@ std::string minify_json(std::string_view text) {
   return out;
 }
 
+const char* json_kind_words(std::string_view text) {
+  switch (text.empty() ? '\0' : text.front()) {
+    case '"': return "a text";
+    case '{': return "an object";
+    case '[': return "an array";
+    case 't': return "true";
+    case 'f': return "false";
+    case 'n': return "null";
+    default: return "a number";
+  }
+}
+
 }  // namespace fairlead::core

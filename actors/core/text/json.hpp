@@ -79,4 +79,7 @@ struct changed_number {
 /// The first number in `value` that jq would change.
 std::optional<changed_number> find_changed_number(std::string_view value);
 
+/// `a number`, `an object`: for sentences that may not say the value. `text`: valid JSON, trimmed.
+const char* json_kind_words(std::string_view text);
+
 }  // namespace fairlead::core

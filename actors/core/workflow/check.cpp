@@ -132,8 +132,9 @@ class checker {
     check_retry(name, "", step);
     // A round may read what the one before gave.
     check_template(index, "with", step.with_json(), graph, step.has_repeat());
-    if (step.has_repeat())
-      check_expression(index, "repeat.until", step.repeat().until_json(), graph, R"(write it as "${ … }", which gives true or false)", true);
+    if (!trim_json(step.repeat().until_json()).empty())  // else check_kind has said so
+      check_expression(index, "repeat.until", step.repeat().until_json(), graph, R"(write it as "${ … }", which gives true or false)",
+                       true);
     if (!v1::InDoubt_IsValid(step.in_doubt())) add(name, "in_doubt", "this release does not know this value", "");
     if (!step.has_undo() || step.undo().none()) return;
     const auto& undo = step.undo();

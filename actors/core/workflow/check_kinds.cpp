@@ -94,12 +94,13 @@ class kind_checker {
 
   void check_repeat() {
     const auto& repeat = step_.repeat();
+    if (trim_json(repeat.until_json()).empty())
+      add("repeat.until", {"the expression that ends the rounds is missing", R"(add until: "${ … }", which gives true or false)"});
     if (repeat.every_ms() < 0 || repeat.every_ms() > longest_wait_ms)
       add("repeat.every", {std::to_string(repeat.every_ms()) + "ms is not between 0 and " + format_duration(longest_wait_ms), ""});
     if (repeat.most() < 1 || repeat.most() > most_rounds)
       add("repeat.max", {std::to_string(repeat.most()) + " is not between 1 and " + std::to_string(most_rounds), ""});
-    if (step_.pivot())
-      add("pivot", {"each round would be a pivot of its own", "put the pivot into a step that is not repeated"});
+    if (step_.pivot()) add("pivot", {"each round would be a pivot of its own", "put the pivot into a step that is not repeated"});
     if (step_.has_undo() && !step_.undo().none())
       add("undo", {"what the rounds of a repeated step have done is not undone", "set undo: none, and undo it in a step of its own"});
   }

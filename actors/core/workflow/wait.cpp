@@ -1,6 +1,5 @@
 #include "actors/core/workflow/wait.hpp"
 
-#include "actors/core/text/text.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::core {
@@ -22,22 +21,13 @@ std::optional<std::int64_t> time_of(std::string_view text) {
   return at;
 }
 
-/// For a sentence: short, and without control characters.
-std::string quoted(std::string_view text) {
-  constexpr std::size_t most = 60;
-  auto out = clean_text(text, most);
-  for (auto& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return "'" + out + (text.size() > most ? "…'" : "'");
-}
-
 }  // namespace
 
 result<std::int64_t> wait_end(std::string_view text, std::int64_t from_unix_ms) {
   if (const auto ms = duration_of(text)) return from_unix_ms + *ms;
   const auto at = time_of(text);
   if (!at)
-    return invalid(quoted(text) + " is neither a duration of at most " + format_duration(longest_wait_ms) + " nor a time",
+    return invalid(std::string{"the text is neither a duration of at most "} + format_duration(longest_wait_ms) + " nor a time",
                    "give a duration such as 10m, or a time such as 2026-12-24T18:00:00Z");
   if (*at - from_unix_ms > longest_wait_ms)
     return invalid("the time " + format_utc(*at) + " is more than " + format_duration(longest_wait_ms) + " ahead", "give an earlier time");

@@ -115,9 +115,10 @@ TEST(task_remedies, a_step_out_of_rounds_gets_as_many_again) {
   auto reply = parked_order();
   *reply.mutable_definition()->mutable_steps(1) = repeated_order().definition().steps(1);
   step_of(reply, 1).mutable_fault()->set_code("repeat_exhausted");
-  for (const auto& one : remedies_of(reply.task(), reply.definition()))
-    if (one.command == "fairlead task retry o-1 charge") EXPECT_EQ(one.effect, "repeats the step as often again");
-  EXPECT_TRUE(any_has(commands_for(reply), "task retry o-1 charge"));
+  const auto found = remedies_of(reply.task(), reply.definition());
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].command, "fairlead task retry o-1 charge");
+  EXPECT_EQ(found[0].effect, "repeats the step as often again");
 }
 
 TEST(task_remedies, an_output_that_cannot_be_had_is_computed_again_or_given) {

@@ -53,6 +53,8 @@ void task_machine::settle_output(const v1::OperatorAction& action) {
   if (const auto checked = check_json(action.json()); !checked.ok())
     return refuse("the output of the task is not JSON: " + checked.failure().sentence, "correct the JSON", v1::ERROR_CODE_INVALID_ARGUMENT);
   note_operator(v1::EVENT_KIND_OPERATOR_SETTLE, action, 0);
+  // Of a task that is paused: the output was settled before, and the task has not ended yet.
+  drop_payload(record_.output(), out_);
   set_payload(record_, *record_.mutable_output(), minify_json(action.json()), out_);
   go_on();
 }

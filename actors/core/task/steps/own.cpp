@@ -4,10 +4,23 @@
 
 #include <algorithm>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/task.hpp"
 
 namespace fairlead::core {
+
+namespace {
+
+constexpr std::size_t most_decided_bytes = 8U << 20U;  // of values in one decision; the rest come in later ones
+
+}  // namespace
+
+std::size_t task_machine::decided_bytes() const {
+  std::size_t out = 0;
+  for (const auto& one : out_.payloads) out += one.json.size();
+  return out;
+}
 
 /// The step is ready.
 void task_machine::start_own(std::uint32_t index) {
@@ -22,6 +35,12 @@ void task_machine::start_own(std::uint32_t index) {
     case v1::STEP_KIND_SIGNAL: return start_signal(index);
     default:
       if (const auto value = value_of(index)) {
+        // Each value may hold that of the step before twice: without a limit a chain of them fills the memory.
+        if (value->size() > max_output_bytes)
+          return cannot_render(
+              index, v1::EXPRESSION_PART_WITH,
+              "its value has " + std::to_string(value->size()) + " bytes, and at most " + std::to_string(max_output_bytes) + " are kept");
+        if (decided_bytes() > most_decided_bytes) return wait_until(index, now_ms());
         at(index).set_started_at_unix_ms(now_ms());
         complete(index, *value);
       }
@@ -42,7 +61,9 @@ std::optional<std::string> task_machine::value_of(std::uint32_t index) {
 
 void task_machine::wait_until(std::uint32_t index, std::int64_t until_ms) {
   at(index).set_not_before_unix_ms(until_ms);
-  note(v1::EVENT_KIND_STEP_WAITING, index, "until " + format_utc(until_ms));
+  // The end of a round has been noted already, and a value waits for a moment only.
+  if (at(index).kind() == v1::STEP_KIND_WAIT || at(index).kind() == v1::STEP_KIND_SIGNAL)
+    note(v1::EVENT_KIND_STEP_WAITING, index, "until " + format_utc(until_ms));
   hint(index);
   out_.changed = true;
 }
@@ -51,7 +72,7 @@ void task_machine::wait_until(std::uint32_t index, std::int64_t until_ms) {
 void task_machine::end_wait(std::uint32_t index) {
   auto& step = at(index);
   if (step.kind() == v1::STEP_KIND_WAIT) return complete(index, "null");
-  if (step.kind() == v1::STEP_KIND_CALL) {
+  if (step.kind() != v1::STEP_KIND_SIGNAL) {
     step.clear_not_before_unix_ms();
     out_.changed = true;
     return;
@@ -71,7 +92,7 @@ void task_machine::bring_wait_near(std::uint32_t index) {
     return step.set_not_before_unix_ms(by_ms);
   }
   const auto ahead_ms = step.started_at_unix_ms() - now_ms();
-  if (ahead_ms <= 0 || !waits_for_so_long(index)) return;
+  if (step.kind() == v1::STEP_KIND_VALUE || ahead_ms <= 0 || !waits_for_so_long(index)) return;
   step.set_started_at_unix_ms(now_ms());
   step.set_not_before_unix_ms(step.not_before_unix_ms() - ahead_ms);
   out_.changed = true;

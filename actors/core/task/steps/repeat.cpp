@@ -3,20 +3,29 @@
 
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/record.hpp"
-#include "actors/core/text/text.hpp"
+#include "actors/core/text/json.hpp"
 
 namespace fairlead::core {
 
 /// A round has ended well. From here on nothing about it is in doubt, and another round has another key.
 void task_machine::end_round(std::uint32_t index, const std::string& output) {
+  const auto next_in_doubt = asked_since_backup(at(index)) && !drains();
+  const auto key_used_at_ms = at(index).key_used_at_unix_ms();
   move_step(record_, index, step_moves::repeat, ctx_.now, out_);
   keep_result(index, output);
   auto& step = at(index);
   step.set_rounds(step.rounds() + 1);
   step.set_until_open(true);
+  // An operator may have decided that in place of `when`.
+  if (!definition_of(step).when_json().empty()) step.set_wanted(true);
   excuse(step, v1::DIRECTION_PERFORM);
   step.clear_failure_count();
   if (!planted(&planted_faults::same_key_each_round)) raise_generation(step, out_);
+  // The round was carried out before the restore, perhaps: then the round behind it may have been as well, and is looked up first.
+  if (next_in_doubt) {
+    step.set_doubtful(true);
+    step.set_key_used_at_unix_ms(key_used_at_ms);
+  }
   drop_payload(step.input(), out_);
   step.clear_input();
   step.clear_input_edited();
@@ -30,6 +39,11 @@ void task_machine::ask_until(std::uint32_t index) {
   decide_round(index, render(index, v1::EXPRESSION_PART_UNTIL, {}));
 }
 
+bool task_machine::out_of_rounds(const v1::StepRecord& step) const {
+  const auto& definition = definition_of(step);
+  return definition.has_repeat() && step.rounds() - step.rounds_excused() >= definition.repeat().most();
+}
+
 /// `answer`: of `until`; nullopt: the task is parked.
 void task_machine::decide_round(std::uint32_t index, const std::optional<std::string>& answer) {
   if (!answer) return;
@@ -37,26 +51,28 @@ void task_machine::decide_round(std::uint32_t index, const std::optional<std::st
   const auto& repeat = definition_of(step).repeat();
   if (*answer != "true" && *answer != "false")
     return cannot_render(index, v1::EXPRESSION_PART_UNTIL,
-                         "`repeat.until` gave " + clean_text(*answer, 60) + ", and not true or false");
+                         std::string{"`repeat.until` gave "} + json_kind_words(*answer) + ", and not true or false");
   step.clear_until_open();
   out_.changed = true;
-  if ((*answer == "true") != planted(&planted_faults::ignore_until)) {
-    // Since a restore the next round was in doubt, and there is none.
+  const auto done = (*answer == "true") != planted(&planted_faults::ignore_until);
+  if (done || out_of_rounds(step)) {
+    // Since a restore the next round may be in doubt, and there is none.
     step.clear_doubtful();
     step.clear_next_key_in_doubt();
+  }
+  if (done) {
     move_step(record_, index, step_moves::complete, ctx_.now, out_);
     note(v1::EVENT_KIND_STEP_COMPLETED, index);
     return;
   }
-  if (step.rounds() - step.rounds_excused() < repeat.most()) {
+  if (!out_of_rounds(step)) {
     if (repeat.every_ms() > 0 && !planted(&planted_faults::repeat_at_once)) wait_until(index, now_ms() + repeat.every_ms());
     return;
   }
   auto& fault = *step.mutable_fault();
   fault.set_kind(v1::FAULT_KIND_PERMANENT);
   fault.set_code(std::string{out_of_rounds_code});
-  fault.set_message("`until` was not true after " + std::to_string(step.rounds()) +
-                    (step.rounds() == 1 ? " round" : " rounds"));
+  fault.set_message("`until` was not true after " + std::to_string(step.rounds()) + (step.rounds() == 1 ? " round" : " rounds"));
   move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
   note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + fault.message());
   give_up(index);

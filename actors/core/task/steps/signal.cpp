@@ -2,6 +2,7 @@
 // task has started; it leaves the row in the commit that completes the step.
 
 #include <algorithm>
+#include <set>
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/task/machine.hpp"
@@ -15,6 +16,7 @@ namespace fairlead::core {
 namespace {
 
 constexpr std::string_view no_signal_code = "signal_timeout";
+constexpr std::size_t most_words_bytes = 500;
 
 /// The step may still take a signal, now or after an operator's retry.
 bool takes_signals(const v1::StepRecord& step) {
@@ -77,20 +79,27 @@ void task_machine::miss_signal(std::uint32_t index) {
 
 // ---- a signal comes ----
 
+/// A remedy.
+std::string task_machine::known_signals() const {
+  std::set<std::string_view> known;
+  for (const auto& step : record_.steps())
+    if (step.kind() == v1::STEP_KIND_SIGNAL) known.insert(definition_of(step).signal());
+  if (known.empty()) return "its workflow has no signals";
+  std::string out;
+  for (const auto name : known) {
+    out += (out.empty() ? "its signals are: " : ", ") + std::string{name};
+    if (out.size() > most_words_bytes) return out + " …";
+  }
+  return out;
+}
+
 void task_machine::operator_signal(const v1::OperatorAction& action) {
   const auto& name = action.signal();
-  std::string known;
-  for (const auto& step : record_.steps()) {
-    const auto& signal = definition_of(step).signal();
-    if (!signal.empty() && (", " + known + ",").find(", " + signal + ",") == std::string::npos)
-      known += (known.empty() ? "" : ", ") + signal;
-  }
   const auto waits = [&](const v1::StepRecord& step) {
     return step.kind() == v1::STEP_KIND_SIGNAL && definition_of(step).signal() == name;
   };
   if (std::none_of(record_.steps().begin(), record_.steps().end(), waits))
-    return refuse("no step of task " + record_.id() + " waits for a signal " + name,
-                  known.empty() ? "its workflow has no signals" : "its signals are: " + known, v1::ERROR_CODE_NOT_FOUND);
+    return refuse("no step of task " + record_.id() + " waits for a signal " + name, known_signals(), v1::ERROR_CODE_NOT_FOUND);
   if (record_.state() == v1::TASK_STATE_UNDOING) return refuse("task " + record_.id() + " is being undone", look_at_it());
   if (std::none_of(record_.steps().begin(), record_.steps().end(), [&](const auto& step) { return waits(step) && takes_signals(step); }))
     return refuse("no step of task " + record_.id() + " takes a signal " + name + " any more", look_at_it());
@@ -103,6 +112,9 @@ void task_machine::operator_signal(const v1::OperatorAction& action) {
                   v1::ERROR_CODE_INVALID_ARGUMENT);
   if (kept_signals(record_, name) >= most_kept_signals)
     return refuse("task " + record_.id() + " keeps " + std::to_string(most_kept_signals) + " signals " + name + " that no step has taken",
+                  "wait until a step takes one: fairlead task watch " + record_.id(), v1::ERROR_CODE_OVERLOADED);
+  if (record_.signals_size() >= most_signals_of_task)
+    return refuse("task " + record_.id() + " keeps " + std::to_string(most_signals_of_task) + " signals that no step has taken",
                   "wait until a step takes one: fairlead task watch " + record_.id(), v1::ERROR_CODE_OVERLOADED);
   add_event(record_, v1::EVENT_KIND_TASK_SIGNALED, 0, 0, ctx_.now, name).set_who(action.who());
   out_.changed = true;

@@ -1,7 +1,7 @@
 // Steps with `when`: once all that a step needs has ended, its condition says whether the step is performed or skipped.
 
 #include "actors/core/task/machine.hpp"
-#include "actors/core/text/text.hpp"
+#include "actors/core/text/json.hpp"
 
 namespace fairlead::core {
 
@@ -28,7 +28,7 @@ void task_machine::take_condition(std::uint32_t index, const std::vector<std::st
 /// Whether the step is wanted; if not it has been skipped, or its task is parked.
 bool task_machine::decide_condition(std::uint32_t index, std::string_view answer) {
   if (answer != "true" && answer != "false") {
-    cannot_render(index, v1::EXPRESSION_PART_WHEN, "`when` gave " + clean_text(std::string{answer}, 60) + ", and not true or false");
+    cannot_render(index, v1::EXPRESSION_PART_WHEN, std::string{"`when` gave "} + json_kind_words(answer) + ", and not true or false");
     return false;
   }
   if (answer == "true" ? !planted(&planted_faults::skip_wanted) : planted(&planted_faults::ignore_when)) return true;

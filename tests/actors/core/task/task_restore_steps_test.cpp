@@ -34,5 +34,37 @@ TEST(task_restore, a_step_without_an_agent_is_never_in_doubt_and_one_between_two
   EXPECT_EQ(made.performs.front().message.idempotency_key(), "t1/poll/perform/1");
 }
 
+TEST(task_restore, rounds_of_the_lost_time_are_looked_up_one_after_another) {
+  auto poll = step("poll");
+  poll.mutable_repeat()->set_until_json(R"("${ .steps.poll.done }")");
+  poll.mutable_repeat()->set_every_ms(hour_ms);
+  poll.mutable_repeat()->set_most(9);
+  world w{graph({poll})};
+  w.agents.lookups = {"do_poll"};
+  w.started();
+  w.outcome(0, 1, R"({"done":false})");
+  const auto backup_ms = w.now_ms;
+  w.advance_ms(3 * hour_ms);
+  ASSERT_TRUE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms)));
+  auto made = w.apply(task_resumed{});
+  ASSERT_EQ(made.performs.size(), 1U);
+  EXPECT_EQ(made.performs.front().message.direction(), v1::DIRECTION_LOOKUP);
+  EXPECT_EQ(made.performs.front().message.perform_key(), "t1/poll/perform/1");
+  w.outcome_of(0, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_DONE, R"({"done":false})");
+  EXPECT_EQ(w.at(0).rounds(), 2U);
+  EXPECT_TRUE(w.at(0).doubtful()) << "the round behind it may have been carried out in the lost time, too";
+  w.advance_ms(hour_ms);
+  made = w.recover(0);
+  ASSERT_EQ(made.performs.size(), 1U);
+  EXPECT_EQ(made.performs.front().message.direction(), v1::DIRECTION_LOOKUP);
+  EXPECT_EQ(made.performs.front().message.perform_key(), "t1/poll/perform/2");
+  made = w.outcome_of(0, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_NEVER_HAPPENED);
+  ASSERT_EQ(made.performs.size(), 1U);
+  EXPECT_EQ(made.performs.front().message.direction(), v1::DIRECTION_PERFORM);
+  EXPECT_EQ(made.performs.front().message.idempotency_key(), "t1/poll/perform/3");
+  w.outcome(0, w.at(0).attempt(), R"({"done":true})");
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_COMPLETED);
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing

@@ -300,6 +300,18 @@ TEST(workflow_kinds, the_text_of_a_wait_is_shown_at_its_key) {
   EXPECT_EQ(keys(v1::STEP_KIND_VALUE).front(), "with");
 }
 
+TEST(workflow_kinds, a_step_that_is_repeated_says_what_ends_it) {
+  auto definition = one_of_kind(v1::STEP_KIND_CALL);
+  auto& repeat = *definition.mutable_steps(0)->mutable_repeat();
+  repeat.set_most(3);
+  const auto name = definition.steps(0).name();
+  EXPECT_EQ(
+      problems_of_kinds(definition),
+      lines{name + "/repeat.until: the expression that ends the rounds is missing; add until: \"${ … }\", which gives true or false"});
+  repeat.set_until_json("\"${ .steps." + name + ".done }\"");
+  EXPECT_EQ(problems_of_kinds(definition), lines{});
+}
+
 TEST(workflow_kinds, what_ends_the_rounds_of_a_step_is_one_of_its_texts) {
   v1::StepDefinition step;
   step.mutable_repeat()->set_until_json(R"("${ .steps.a.done }")");

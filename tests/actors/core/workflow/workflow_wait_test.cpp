@@ -37,19 +37,19 @@ TEST(wait_end, is_the_duration_later_or_the_time) {
 }
 
 TEST(wait_end, says_what_is_wrong) {
-  const std::string neither = " is neither a duration of at most 3660d nor a time";
+  const std::string neither = "the text is neither a duration of at most 3660d nor a time";
   const std::vector<std::pair<std::string, std::string>> table{
-      {"soon", "'soon'" + neither},
-      {"", "''" + neither},
-      {"10", "'10'" + neither},
-      {"-5m", "'-5m'" + neither},
-      {"3661d", "'3661d'" + neither},
-      {" 10m", "' 10m'" + neither},
-      {"2026-12-24", "'2026-12-24'" + neither},
-      {"2026-12-24T18:00:00", "'2026-12-24T18:00:00'" + neither},
-      {"2026-02-30T18:00:00Z", "'2026-02-30T18:00:00Z'" + neither},
-      {std::string("1\n\0s", 4), "'1??s'" + neither},
-      {std::string(1'000'000, '1') + "s", "'" + std::string(60, '1') + "…'" + neither},
+      {"soon", neither},
+      {"", neither},
+      {"10", neither},
+      {"-5m", neither},
+      {"3661d", neither},
+      {" 10m", neither},
+      {"2026-12-24", neither},
+      {"2026-12-24T18:00:00", neither},
+      {"2026-02-30T18:00:00Z", neither},
+      {std::string("1\n\0s", 4), neither},
+      {std::string(1'000'000, '1') + "s", neither},
       {"9999-12-31T23:59:59Z", "the time 9999-12-31T23:59:59.000Z is more than 3660d ahead"},
       {format_utc(from + 3660 * day + 1), "the time " + format_utc(from + 3660 * day + 1) + " is more than 3660d ahead"},
   };
