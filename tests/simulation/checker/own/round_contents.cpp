@@ -15,6 +15,19 @@ std::string payload_of(const store::snapshot& durable, const v1::TaskRecord& rec
   return std::move(*out);
 }
 
+/// After how many rounds the step has failed since `before` because its `until` was never true.
+std::vector<std::uint32_t> failures_of(const v1::TaskRecord* before, const v1::TaskRecord& now, std::uint32_t index) {
+  std::vector<std::uint32_t> out;
+  auto rounds = now.steps(static_cast<int>(index)).rounds();
+  for (auto at = now.recent().rbegin(); at != now.recent().rend() && at->sequence() > (before == nullptr ? 0 : before->history_size());
+       ++at) {
+    if (at->step() != index + 1) continue;
+    if (at->kind() == v1::EVENT_KIND_STEP_FAILED && at->detail().starts_with("repeat_exhausted:")) out.insert(out.begin(), rounds);
+    if (at->kind() == v1::EVENT_KIND_STEP_REPEATED) --rounds;
+  }
+  return out;
+}
+
 }  // namespace
 
 void content_checker::judge_rounds(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable,
@@ -43,14 +56,13 @@ void content_checker::judge_rounds(const v1::TaskRecord* before, const v1::TaskR
       // The next round has an input of its own.
       if (const auto edited = edits_.find(name); edited != edits_.end()) edited->second.sure.reset();
     }
-    const auto failed = step.state() == v1::STEP_STATE_FAILED && step.fault().code() == "repeat_exhausted";
-    if (failed && (was == nullptr || was->state() != v1::STEP_STATE_FAILED)) {
+    for (const auto rounds : failures_of(before, now, i)) {
       world_.count("steps repeated in vain");
-      if (step.rounds() - its.granted < repeat.most())
-        world::broken("until", text + " has failed after " + std::to_string(step.rounds() - its.granted) + " rounds, and may have " +
+      if (rounds - its.granted < repeat.most())
+        world::broken("until", text + " has failed after " + std::to_string(rounds - its.granted) + " rounds, and may have " +
                                    std::to_string(repeat.most()));
+      its.granted = rounds;
     }
-    if (failed) its.granted = step.rounds();
     const auto completed = step.state() == v1::STEP_STATE_COMPLETED && (was == nullptr || was->state() != v1::STEP_STATE_COMPLETED);
     if (!completed || its.keys.empty() || payload_of(durable, now, step.output()) != its.output) continue;
     world_.judges("until");
