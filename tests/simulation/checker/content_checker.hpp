@@ -104,6 +104,7 @@ class content_checker {
   std::function<std::string(const step_name&)> newest_key_;
   std::map<std::string, v1::Submission> submitted_;
   std::map<step_name, edits> edits_;
+  std::map<step_name, std::string> inputs_;  // with which steps were handed over last, where no operator gave them
   wait_clock waits_;
   signal_book signals_;
   struct round {
