@@ -11,6 +11,7 @@
 #include "tests/simulation/people/clients.hpp"
 #include "tests/simulation/people/job_people.hpp"
 #include "tests/simulation/people/operators.hpp"
+#include "tests/simulation/people/signalers.hpp"
 #include "tests/simulation/people/watchers.hpp"
 #include "tests/simulation/plans/crowd.hpp"
 #include "tests/simulation/shard/restores.hpp"
@@ -38,6 +39,7 @@ struct realm {
         home(in, net, staff, judge, time, number, replicas),
         submitters(in, net, home, judge, workflows, versions, number == 0 ? "t" : "u"),
         people(in, home, behind, judge, submitters, sites),
+        couriers(in, home, judge, submitters, workflows, versions),
         owners(in, home, judge, time, era, workflows, sites, number == 0 ? "j" : "k"),
         wrong_time(in, home, owners, time, era),
         revenants(in, home, judge, submitters, people),
@@ -55,6 +57,7 @@ struct realm {
   simulation::home home;
   clients submitters;
   operators people;
+  signalers couriers;
   job_people owners;
   far_clock wrong_time;
   archive_people revenants;
@@ -127,6 +130,7 @@ class scene {
     for (auto& one : realms_) {
       one->submitters.begin(trouble_us);
       one->people.begin(trouble_us);
+      one->couriers.begin(trouble_us);
       one->owners.begin(trouble_us);
       one->wrong_time.begin(trouble_us);
       one->revenants.begin(retention_);
@@ -200,6 +204,7 @@ class scene {
         if (one->home.put_back()) one->submitters.submit_what_is_lost(*view);
         one->judge.progress(*view);
         one->people.let_go();
+        one->couriers.let_go();
         rests = rests && waiting_for(*one, *view) == 0 && quiet(*one, *view) && !absence_told_of(*view) &&
                 one->judge.of_alerts().all_told(*view);
         if (parked.empty()) parked = any_parked_id(*one, *view);

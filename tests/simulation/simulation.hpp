@@ -74,6 +74,10 @@ enum class concern : std::uint8_t {
   restores,       // an earlier moment of a store is put back while agents live on
   replicas,       // several nodes hold the shard; they die, stand still, and are cut off from each other
   workers,        // some agents are workers over HTTP, whose requests and answers are lost and whose nodes die
+  own_steps,      // values, waits and signals
+  signals,        // clients send them
+  results,        // outputs of tasks
+  repeats,        // steps that are repeated
   count
 };
 const char* concern_name(concern which);

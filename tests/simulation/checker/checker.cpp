@@ -27,7 +27,7 @@ checker::checker(world& in, const host_clock& of_shard, const ledger& book)
       clock_(of_shard),
       ledger_(book),
       jobs_(in, of_shard, bugs_),
-      contents_(in),
+      contents_(in, of_shard),
       pace_(in, of_shard),
       archives_(in, of_shard),
       alerts_(in),
@@ -94,9 +94,11 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   if (next.decided_us != 0 && !clock_.set_since(next.decided_us))
     next.believed_us = next.at_us + (next.complete_by_ms - clock_.now_ms()) * millisecond;
   judge_order(of, past, next);
-  judge_key(of, past, what);
+  judge_key(of, past, what, open_effects(record, of.step));
   const auto* plan = shape_of(record);
   if (plan == nullptr) world::broken("one_task", what.task_id() + " is of a workflow that nobody deployed");
+  world_.judges("no_agent");
+  if (plan->own(of.step)) world::broken("no_agent", text + " was handed over, and no agent carries that step out");
   if (what.direction() == v1::DIRECTION_PERFORM) {
     // Its outcome may have come in between: a message that is only sent again then begins nothing.
     const auto over = !past.all.empty() && past.all.back().direction == next.direction && past.all.back().attempt == next.attempt &&
@@ -109,7 +111,7 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
     undo_began_.insert(what.task_id());
   }
   if (past.all.size() > 1) world_.judges("two_effects");
-  if (ledger_.standing(of) > 1) world::broken("two_effects", name(of) + " has two standing effects");
+  if (open_effects(record, of.step) > 1) world::broken("two_effects", name(of) + " has two standing effects");
   const auto* site = agents_->site_of(instance);
   if (site == nullptr) world::broken("label", text + " was handed over to " + instance + ", which nobody has heard of");
   // A message that is only sent again keeps what is known of its attempt.
@@ -195,7 +197,7 @@ void checker::judge_order(const step_name& of, const history& past, const hand_o
                                             std::to_string(last.complete_by_ms - clock_.now_ms()) + " ms more");
 }
 
-void checker::judge_key(const step_name& of, const history& past, const v1::Perform& what) {
+void checker::judge_key(const step_name& of, const history& past, const v1::Perform& what, std::size_t open_effects) {
   const auto text = describe(what);
   if (what.idempotency_key().empty()) world::broken("key", text + " has no key");
   const auto known = keys_.emplace(what.idempotency_key(), std::pair{of, what.direction()}).first->second;
@@ -212,7 +214,7 @@ void checker::judge_key(const step_name& of, const history& past, const v1::Perf
   }
   if (last.empty() || last == what.idempotency_key()) return;
   if (past.perform_keys.count(what.idempotency_key()) != 0) world::broken("key", text + " goes back to an older key");
-  if (ledger_.standing(of) != 0) world::broken("key", text + " has a new key while the effect under the old one stands");
+  if (open_effects != 0) world::broken("key", text + " has a new key while the effect under the old one stands");
 }
 
 void checker::judge_start(const std::string& id) const {

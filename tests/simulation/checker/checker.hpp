@@ -19,6 +19,7 @@
 //   breaker                 nothing is handed over while a breaker is open, and single attempts while it is half open
 //   label, drained, limit, order                               who may get a step, how many at a time, and which step goes first
 //   two_effects             never more than one standing effect of a step
+//   no_agent                nothing is handed over of a step that no agent carries out
 //   needs                   performed only when what it needs is durably over
 //   perform_after_undo, not_drained, wrong_order, undo_twice, undo_of_nothing, pivot_undone    the rules of undo
 //   completed_without_effect, skipped_with_effect, passed_over_with_effect, undone_but_standing, passed_over_doubt, end_failed
@@ -141,7 +142,10 @@ class checker {
   void order_answered(std::uint64_t ticket, const v1::OperateReply& what);
   void submits(const v1::Submission& what) { contents_.submits(what); }
   /// A submission leaves, perhaps not for the first time.
-  void sends(const std::string& id) { first_sent_ms_.emplace(id, clock_.now_ms()); }
+  void sends(const std::string& id) {
+    first_sent_ms_.emplace(id, clock_.now_ms());
+    contents_.sends(id);
+  }
 
   /// The newest key under which the step was handed over to be performed; empty: never.
   std::string perform_key(const step_name& of) const;
@@ -239,7 +243,7 @@ class checker {
   bool may_be_sent_again(const hand_over& one) const;
   std::int64_t longest_turn_us() const;
   void judge_order(const step_name& of, const history& past, const hand_over& next) const;
-  void judge_key(const step_name& of, const history& past, const v1::Perform& what);
+  void judge_key(const step_name& of, const history& past, const v1::Perform& what, std::size_t open_effects);
   void judge_perform(const step_name& of, const shape& plan, const v1::TaskRecord& record) const;
   void judge_start(const std::string& id) const;
   bool waits_for_start(const v1::TaskRecord& record) const;
@@ -281,6 +285,9 @@ class checker {
   void judge_end(const v1::TaskRecord& record) const;
   void judge_alerts_at_end(const store::snapshot& durable) const;
   void judge_lists(const store::snapshot& durable) const;
+  signal_book::task signaled_task(const std::string& id) const;
+  /// How many effects of the step stand, but for those of rounds that have ended.
+  std::size_t open_effects(const v1::TaskRecord& record, std::uint32_t index) const;
   bool settled_by_operator(const std::string& id, const std::string& step) const;
   /// An operator may have said that its undo is to be passed over.
   bool passed_over_by_operator(const std::string& id, const std::string& step) const;

@@ -125,7 +125,8 @@ void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& af
     const auto name = id + "/" + is.path();
     if (is.attempt() < was.attempt() || is.undo().made() < was.undo().made() || is.lookup().made() < was.lookup().made())
       world::broken("attempt_falls", name + " has fewer attempts than before");
-    if (is.failure_count() < was.failure_count() || is.generation() < was.generation())
+    const auto other_round = is.rounds() > was.rounds();
+    if ((is.failure_count() < was.failure_count() && !other_round) || is.rounds() < was.rounds() || is.generation() < was.generation())
       world::broken("register_goes_back", name + " has forgotten failures or keys");
     if (is.state() == was.state()) continue;
     world_.judges("impossible_step");
@@ -141,8 +142,8 @@ void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& af
       world::broken("impossible_step", name + " was being undone and is " + core::state_word(is.state()));
     // Only an outcome, a lookup or an operator says that a step is done.
     const auto was_out = was.complete_by_unix_ms() != 0;
-    if (is.state() == v1::STEP_STATE_COMPLETED && !was_out && is.attempt() == was.attempt() && is.lookup().made() == was.lookup().made() &&
-        !settled_by_operator(id, is.path()))
+    if (is.state() == v1::STEP_STATE_COMPLETED && is.kind() == v1::STEP_KIND_CALL && !was_out && is.rounds() == 0 &&
+        is.attempt() == was.attempt() && is.lookup().made() == was.lookup().made() && !settled_by_operator(id, is.path()))
       world::broken("fence", name + " went from " + core::state_word(was.state()) + " to completed without another attempt");
   }
 }
@@ -207,6 +208,12 @@ void checker::judge_failing_alert(const v1::TaskRecord& record, const store::sna
   }
 }
 
+std::size_t checker::open_effects(const v1::TaskRecord& record, std::uint32_t index) const {
+  const auto standing = ledger_.standing({record.id(), index});
+  const auto rounds = std::size_t{record.steps(static_cast<int>(index)).rounds()};
+  return standing > rounds ? standing - rounds : 0;
+}
+
 void checker::judge_completed(const v1::TaskRecord& record) const {
   const auto* plan = shape_of(record);
   world_.judges("end_failed");
@@ -218,14 +225,16 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
     const auto& step = record.steps(i);
     const auto name = record.id() + "/" + step.path();
     const step_name of{record.id(), static_cast<std::uint32_t>(i)};
-    const auto standing = ledger_.standing(of);
+    const auto standing = open_effects(record, of.step);
     if (step.complete_by_unix_ms() != 0)
       world::broken("completed_without_effect", name + " has an attempt in progress, and its task is completed");
     if (restores_.beyond(of)) continue;
     if (standing > 1) world::broken("two_effects", name + " has two standing effects");
     if (step.state() == v1::STEP_STATE_COMPLETED) {
       world_.judges("completed_without_effect");
-      if (standing == 0) world::broken("completed_without_effect", name + " is completed, and nothing stands in the service");
+      const auto lacks = step.rounds() == 0 ? standing == 0 : ledger_.standing(of) < step.rounds();
+      if (lacks && step.kind() == v1::STEP_KIND_CALL)
+        world::broken("completed_without_effect", name + " is completed, and nothing stands in the service");
     } else if (step.state() == v1::STEP_STATE_SKIPPED) {
       world_.judges("skipped_with_effect");
       if (standing != 0) world::broken("skipped_with_effect", name + " is skipped, and its effect stands in the service");
@@ -301,10 +310,11 @@ void checker::judge_failed(const v1::TaskRecord& record) const {
     }
     if (passed_over_by_operator(record.id(), step.path())) continue;
     world_.judges("doubt_unnamed");
-    const auto standing = ledger_.standing({record.id(), index});
+    const auto standing = open_effects(record, index);
     if (standing > 1) world::broken("two_effects", name + " has two standing effects");
     // An undo that has failed leaves the effect; one that says nothing of it may have been carried out before that.
-    if (names(left.stands, step.path()) && standing == 0 && step.state() == v1::STEP_STATE_COMPLETED)
+    if (names(left.stands, step.path()) && standing == 0 && step.state() == v1::STEP_STATE_COMPLETED && !plan->own(index) &&
+        step.rounds() == 0)
       world::broken("doubt_unnamed", name + " is said to stand, and nothing stands in the service");
     if (!names(left.stands, step.path()) && standing != 0 && !plan->says_undo_none(index))
       world::broken("doubt_unnamed", name + " is not named by its failed task, and its effect stands in the service");

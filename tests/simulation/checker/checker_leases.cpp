@@ -24,6 +24,7 @@ void checker::decided(const store::batch& what) {
     if (op.where != store::table::task || op.what == store::operation::kind::erase || op.value.size() < store::checksum_bytes) return;
     v1::TaskRecord record;
     if (!record.ParseFromArray(op.value.data(), static_cast<int>(op.value.size() - store::checksum_bytes))) return;
+    if (const auto* plan = restores_.on() ? nullptr : shape_of(record)) contents_.decided(record, *plan);
     for (int i = 0; i < record.steps_size(); ++i) {
       const auto& step = record.steps(i);
       if (step.complete_by_unix_ms() == 0) continue;

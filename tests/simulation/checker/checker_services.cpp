@@ -246,7 +246,8 @@ void checker::note_waits(const v1::TaskRecord& record) {
       record.state() == v1::TASK_STATE_RUNNING && !record.parked() && !record.paused() && !record.undo_held() && !record.failing();
   for (std::uint32_t i = 0; i < plan->size(); ++i) {
     const auto& step = record.steps(static_cast<int>(i));
-    auto ready = runs && step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() == 0 && step.complete_by_unix_ms() == 0;
+    auto ready = runs && !plan->own(i) && !step.until_open() && step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() == 0 &&
+                 step.complete_by_unix_ms() == 0;
     for (std::uint32_t other = 0; ready && other < plan->size(); ++other)
       ready = !plan->must_wait_for(i, other) || over(record.steps(static_cast<int>(other)));
     // What the worker has to evaluate first may wait for that.

@@ -21,6 +21,7 @@ v1::EventKind event_of(v1::OperatorVerb verb) {
     case v1::OPERATOR_VERB_CANCEL: return v1::EVENT_KIND_OPERATOR_CANCEL;
     case v1::OPERATOR_VERB_PAUSE: return v1::EVENT_KIND_OPERATOR_PAUSE;
     case v1::OPERATOR_VERB_RESUME: return v1::EVENT_KIND_OPERATOR_RESUME;
+    case v1::OPERATOR_VERB_SIGNAL: return v1::EVENT_KIND_TASK_SIGNALED;
     case v1::OPERATOR_VERB_TERMINATE: return v1::EVENT_KIND_OPERATOR_TERMINATE;
     default: return v1::EVENT_KIND_OPERATOR_SETTLE;
   }
@@ -110,11 +111,24 @@ void checker::judge_leases(const v1::TaskRecord* before, const v1::TaskRecord& r
 // ---- orders ----
 
 void checker::order_heard(std::uint64_t ticket, const v1::OperateRequest& what) {
-  restores_.ordered(what);
+  // Whoever sends a signal orders nothing about attempts.
+  const auto is_signal = what.action().verb() == v1::OPERATOR_VERB_SIGNAL;
+  if (!is_signal) restores_.ordered(what);
   if (restores_.on()) return;
-  contents_.hears(ticket, what);
-  pace_.hears(what);
+  if (is_signal)
+    contents_.of_signals().hears(ticket, what, signaled_task(what.ids(0)));
+  else
+    contents_.hears(ticket, what);
+  if (!is_signal) pace_.hears(what);
   if (what.ids_size() == 1) heard_[ticket] = {what.ids(0), event_of(what.action().verb())};
+}
+
+/// As a reader sees it now.
+signal_book::task checker::signaled_task(const std::string& id) const {
+  const auto number = numbers_.find(id);
+  const auto seen = number == numbers_.end() ? seen_.end() : seen_.find(number->second);
+  if (seen == seen_.end() || archives_.has(id)) return {};
+  return {&seen->second, shape_of(seen->second)};
 }
 
 /// What an operator is told to be done stands in the task's history, as often as it was done.
@@ -122,10 +136,11 @@ void checker::order_answered(std::uint64_t ticket, const v1::OperateReply& what)
   if (restores_.on()) return;
   const auto view = reads_->read();
   contents_.answers(ticket, what, *view);
+  if (what.results_size() == 1) contents_.of_signals().answers(ticket, what.results(0), signaled_task(what.results(0).id()));
   const auto heard = heard_.extract(ticket);
   if (heard.empty() || what.results_size() != 1 || what.results(0).error().code() != v1::ERROR_CODE_OK) return;
   const auto& [id, kind] = heard.mapped();
-  if (archives_.has(id)) return;
+  if (archives_.has(id) || what.results(0).repeated()) return;
   const auto number = numbers_.find(id);
   const auto stored =
       number == numbers_.end() ? result<std::optional<v1::TaskRecord>>{std::nullopt} : store::load_task(*view, number->second);

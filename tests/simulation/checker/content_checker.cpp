@@ -40,6 +40,12 @@ bool completed(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED; 
 // ---- what operators say ----
 
 void content_checker::hears(std::uint64_t ticket, const v1::OperateRequest& what) {
+  if (what.action().verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED && what.action().step().empty())
+    for (const auto& id : what.ids()) settled_outputs_[id].insert(what.action().json());
+  const auto settles =
+      what.action().verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED || what.action().verb() == v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED;
+  if (settles && !what.action().step().empty())
+    for (const auto& id : what.ids()) settled_.insert({id, static_cast<std::uint32_t>(std::stoul(what.action().step().substr(1)))});
   if (what.ids_size() == 1 && what.action().verb() == v1::OPERATOR_VERB_SKIP) skips_.emplace(what.ids(0), what.action().step());
   if (what.ids_size() != 1 || what.action().verb() != v1::OPERATOR_VERB_RETRY || !what.action().has_json()) return;
   heard_[ticket] = {what.ids(0), what.action()};
@@ -67,6 +73,8 @@ void content_checker::answers(std::uint64_t ticket, const v1::OperateReply& what
   if (!record.ok() || !*record) return;
   const auto& step = (*record)->steps(static_cast<int>(index));
   if (step.state() == v1::STEP_STATE_SKIPPED) return;
+  // It has taken the input, and nobody asks for that any more.
+  if (step.kind() != v1::STEP_KIND_CALL && completed(step.state())) return;
   world_.count("inputs edited");
   world_.judges("edited_input");
   if (!step.has_input() || loaded(durable, **record, step.input()) != action.json())
@@ -102,7 +110,7 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
     const auto& step = record.steps(i);
     if (step.state() == v1::STEP_STATE_SKIPPED) {
       steps.members[step.path()] = value{};
-      states.members[step.path()] = text_value("skipped");
+      states.members[step.path()] = text_value(step.timed_out() ? "timed_out" : "skipped");
       continue;
     }
     if (step.state() == v1::STEP_STATE_FAILED) states.members[step.path()] = text_value("failed");
@@ -110,7 +118,12 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
     // What a step gave is known as soon as it is over, and while it is undone.
     const auto ended =
         completed(step.state()) || ((step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE) && step.has_output());
-    const auto* output = ended ? given({record.id(), static_cast<std::uint32_t>(i)}) : nullptr;
+    const step_name name{record.id(), static_cast<std::uint32_t>(i)};
+    // A round may read what the one before gave.
+    if (const auto known = rounds_.find(name); known != rounds_.end() && !known->second.keys.empty() && !step.passed_over())
+      steps.members[step.path()] = parse_value(known->second.output).value_or(value{});
+    const auto own = own_outputs_.find(name);
+    const auto* output = !ended ? nullptr : own != own_outputs_.end() ? &own->second : given(name);
     if (output == nullptr) continue;
     steps.members[step.path()] = parse_value(*output).value_or(value{});
     states.members[step.path()] = text_value("completed");
@@ -125,20 +138,18 @@ void content_checker::handed_over(const v1::Perform& what, const v1::TaskRecord&
   if (what.direction() == v1::DIRECTION_UNDO)
     judge_undo(what, plan, document);
   else
-    judge_input(what, plan, document);
+    judge_input(what, record, plan, document);
 }
 
-void content_checker::judge_when(const v1::Perform& what, const shape& plan, const value& document) {
-  const auto& when = plan.step(what.step()).when_json();
+void content_checker::judge_when(const std::string& text, const std::string& when, const value& document) {
   if (when.empty()) return;
   world_.judges("when");
-  if (fill_template(when, document) != truth_value(true))
-    world::broken("when", text_of(what) + " was handed over, and " + when + " does not give true");
+  if (fill_template(when, document) != truth_value(true)) world::broken("when", text + ", and " + when + " does not give true");
 }
 
 void content_checker::judge_skip(const v1::TaskRecord& record, std::uint32_t index, const shape& plan) {
   const auto& step = record.steps(static_cast<int>(index));
-  if (skips_.count({record.id(), step.path()}) != 0) return;
+  if (step.timed_out() || skips_.count({record.id(), step.path()}) != 0) return;
   const auto& when = plan.step(index).when_json();
   world_.judges("when");
   world_.count("steps skipped by `when`");
@@ -147,7 +158,7 @@ void content_checker::judge_skip(const v1::TaskRecord& record, std::uint32_t ind
                               (when.empty() ? "nobody has said so" : when + " does not give false"));
 }
 
-void content_checker::judge_input(const v1::Perform& what, const shape& plan, const value& document) {
+void content_checker::judge_input(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, const value& document) {
   const auto edited = edits_.find({what.task_id(), what.step()});
   if (edited != edits_.end()) {
     const auto& of = edited->second;
@@ -158,15 +169,23 @@ void content_checker::judge_input(const v1::Perform& what, const shape& plan, co
       world::broken("input", text_of(what) + " was handed over with " + shown(what.input()) + ", and an operator has had " + *of.sure +
                                  " put in its place");
   }
-  judge_when(what, plan, document);
+  judge_round_begins(what, record, plan, document);
+  // An operator has had it performed in place of its `when`: later rounds do not ask that either.
+  if (edited == edits_.end() || !plan.repeats(what.step()))
+    judge_when(text_of(what) + " was handed over", plan.step(what.step()).when_json(), document);
   const auto expected = fill_template(plan.step(what.step()).with_json(), document);
   world_.judges("input");
-  if (!expected)
+  auto& last = inputs_[{what.task_id(), what.step()}];
+  // A step before it that was passed over has been skipped since: the step keeps its input.
+  const auto of_task = skips_.lower_bound({what.task_id(), ""});
+  const auto is_kept = what.input() == last && of_task != skips_.end() && of_task->first == what.task_id();
+  if (!expected && !is_kept)
     world::broken("input", text_of(what) + " was handed over with " + shown(what.input()) + ", and " + plan.step(what.step()).with_json() +
                                " gives nothing");
-  if (!same(what.input(), *expected))
+  if (!is_kept && !same(what.input(), *expected))
     world::broken("input", text_of(what) + " was handed over with " + shown(what.input()) + ", which is not what " +
                                plan.step(what.step()).with_json() + " gives");
+  last = what.input();
 }
 
 void content_checker::judge_undo(const v1::Perform& what, const shape& plan, const value& document) {
@@ -230,12 +249,18 @@ void content_checker::judge_log(const v1::TaskRecord& now, int index, const v1::
 void content_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable,
                                      const shape* plan) {
   if (before == nullptr) judge_submission(now, durable);
+  if (plan != nullptr) {
+    judge_own_steps(before, now, durable, *plan);
+    judge_rounds(before, now, durable, *plan);
+    judge_task_output(before, now, durable, *plan);
+  }
   for (int i = 0; i < now.steps_size(); ++i) {
     const auto& step = now.steps(i);
     judge_log(now, i, before, durable);
     if (plan != nullptr && step.state() == v1::STEP_STATE_SKIPPED &&
         (before == nullptr || before->steps(i).state() != v1::STEP_STATE_SKIPPED))
       judge_skip(now, static_cast<std::uint32_t>(i), *plan);
+    if (step.kind() != v1::STEP_KIND_CALL) continue;
     if (!completed(step.state()) || (before != nullptr && completed(before->steps(i).state()))) continue;
     const auto stored = loaded(durable, now, step.output());
     const auto* output = given({now.id(), static_cast<std::uint32_t>(i)});

@@ -9,6 +9,15 @@
 //   undo_input      the same of what an undo is handed over with
 //   perform_output  an undo is told what the perform gave, or null where nobody knows
 //   output          a completed step keeps what its service gave
+//   value           a step that computes a value keeps what its template gives
+//   wait_early      a wait ends before its time, or its step has another output than null
+//   signal          a step takes a signal that was sent to the task, in the order of coming, once, with its data
+//   signal_lost     a step waits, or its time is over, though a signal was confirmed that no step has taken
+//   signal_early    a step stops waiting for its signal before its timeout, or goes on without one though it does not say so
+//   signal_answer   a signal is confirmed that nothing waits for, or is refused though something does
+//   until           a step is repeated though its `until` does not give false, ends though it does not give true, or has too many rounds
+//   round_key       a round has the key of an earlier one
+//   task_output     a task that has completed keeps what its workflow's `output` gives, or an operator has said
 //   log             a step keeps what its latest attempt has printed, byte for byte
 //   submission      a task keeps the input, the priority, the labels and the reply address that it was submitted with
 //   edited_input    an operator's other input that was confirmed is the step's
@@ -25,6 +34,8 @@
 #include "messages/api.pb.h"
 #include "messages/task.pb.h"
 #include "store/store.hpp"
+#include "tests/simulation/checker/own/signal_book.hpp"
+#include "tests/simulation/checker/own/wait_clock.hpp"
 #include "tests/simulation/checker/values.hpp"
 #include "tests/simulation/plans/workflows.hpp"
 #include "tests/simulation/world/ledger.hpp"
@@ -34,7 +45,7 @@ namespace fairlead::simulation {
 
 class content_checker {
  public:
-  explicit content_checker(world& in) : world_(in) {}
+  content_checker(world& in, const host_clock& of_shard) : world_(in), waits_(in, of_shard), signals_(in) {}
   /// `newest_key`: under which a step was handed over last to be performed; empty: it never was.
   void connect(const services& behind, std::function<std::string(const step_name&)> newest_key) {
     services_ = &behind;
@@ -50,6 +61,11 @@ class content_checker {
   }
   /// The Scheduler hears an operator's order.
   void hears(std::uint64_t ticket, const v1::OperateRequest& what);
+  /// The submission leaves.
+  void sends(const std::string& id) { waits_.sends(id); }
+  /// It goes to the disk.
+  void decided(const v1::TaskRecord& record, const shape& plan) { waits_.decided(record, plan); }
+  signal_book& of_signals() { return signals_; }
   /// Its answer leaves.
   void answers(std::uint64_t ticket, const v1::OperateReply& what, const store::snapshot& durable);
 
@@ -66,9 +82,19 @@ class content_checker {
   value document_of(const v1::TaskRecord& record) const;
   /// What the service has given for the step; null: nothing.
   const std::string* given(const step_name& of) const;
-  void judge_when(const v1::Perform& what, const shape& plan, const value& document);
+  void judge_when(const std::string& text, const std::string& when, const value& document);
   void judge_skip(const v1::TaskRecord& record, std::uint32_t index, const shape& plan);
-  void judge_input(const v1::Perform& what, const shape& plan, const value& document);
+  // Steps that no agent carries out (own/own_contents.cpp).
+  void judge_own_steps(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable, const shape& plan);
+  void judge_value(const v1::TaskRecord& record, std::uint32_t index, const std::string& stored,
+                   const v1::StepDefinition& definition) const;
+  void judge_wait(const v1::TaskRecord& record, std::uint32_t index, const std::string& stored, const v1::StepDefinition& definition) const;
+  void judge_missed(const v1::StepRecord* before, const v1::TaskRecord& record, std::uint32_t index, const v1::StepDefinition& definition);
+  // Steps that are repeated, and outputs of tasks (own/round_contents.cpp).
+  void judge_rounds(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable, const shape& plan);
+  void judge_round_begins(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, const value& document);
+  void judge_task_output(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable, const shape& plan) const;
+  void judge_input(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, const value& document);
   void judge_undo(const v1::Perform& what, const shape& plan, const value& document);
   void judge_log(const v1::TaskRecord& now, int index, const v1::TaskRecord* before, const store::snapshot& durable);
   void judge_submission(const v1::TaskRecord& record, const store::snapshot& durable);
@@ -78,8 +104,20 @@ class content_checker {
   std::function<std::string(const step_name&)> newest_key_;
   std::map<std::string, v1::Submission> submitted_;
   std::map<step_name, edits> edits_;
-  std::set<std::pair<std::string, std::string>> skips_;  // task and step that an operator has wanted to be skipped
-  std::map<std::string, std::string> launch_inputs_;     // of tasks that nobody submitted, as first stored
+  std::map<step_name, std::string> inputs_;  // with which steps were handed over last, where no operator gave them
+  wait_clock waits_;
+  signal_book signals_;
+  struct round {
+    std::set<std::string> keys;  // of those that have ended
+    std::string output;          // of the last of them
+    std::uint32_t granted = 0;   // so many had been made when it had failed last
+  };
+  std::map<step_name, round> rounds_;                             // of steps that are repeated
+  std::set<step_name> settled_;                                   // an operator has wanted to settle them
+  std::map<std::string, std::set<std::string>> settled_outputs_;  // by task, what operators have said
+  std::map<step_name, std::string> own_outputs_;                  // of steps that no agent carries out, once judged
+  std::set<std::pair<std::string, std::string>> skips_;           // task and step that an operator has wanted to be skipped
+  std::map<std::string, std::string> launch_inputs_;              // of tasks that nobody submitted, as first stored
   struct asked {
     std::string task;
     v1::OperatorAction what;

@@ -94,6 +94,7 @@ void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& re
   next.attempt = what.attempt();
   next.excused = past.excused;
   next.unbegun = past.unbegun;
+  next.rounds = past.rounds;
   next.waited_ms = orders == past.orders ? past.waited_ms : 0;
   next.orders = orders;
   next.decided_ms = decided_ms;
@@ -136,11 +137,19 @@ pace_checker::bounds pace_checker::pause_after(const v1::StepDefinition& step, c
 
 void pace_checker::judge_early(const v1::Perform& what, const series& past, const v1::TaskRecord& record, const shape& plan,
                                std::int64_t decided_ms) const {
-  const auto said = past.attempt + 1 == what.attempt() && past.ended == past.attempt && past.accepted &&
-                    (past.fault == v1::FAULT_KIND_TRANSIENT || past.fault == v1::FAULT_KIND_IN_DOUBT);
+  const auto ended = past.attempt + 1 == what.attempt() && past.ended == past.attempt && past.accepted && past.attempt != 0;
+  if (ended && past.fault == v1::FAULT_KIND_UNSPECIFIED && past.rounds == past.attempt && !past.out_of_rounds && clock_.settings() == 0) {
+    const auto every_ms = plan.step(what.step()).repeat().every_ms();
+    world_.judges("round_early");
+    if (decided_ms - past.ended_ms + whole_ms < every_ms)
+      world::broken("round_early", "the next round of step " + what.step_path() + " of " + what.task_id() + " begins " +
+                                       std::to_string(decided_ms - past.ended_ms) + " ms after the one before, and is to wait for " +
+                                       std::to_string(every_ms) + " ms");
+  }
+  const auto said = ended && (past.fault == v1::FAULT_KIND_TRANSIENT || past.fault == v1::FAULT_KIND_IN_DOUBT);
   if (!said || clock_.settings() != 0) return;
   const auto& step = plan.step(what.step());
-  auto pause = pause_after(step, plan, record, what.direction(), past.attempt - past.unbegun, past.retry_after_ms);
+  auto pause = pause_after(step, plan, record, what.direction(), past.attempt - past.rounds - past.unbegun, past.retry_after_ms);
   // The last pause is only as long as what the workflow leaves. Where an operator has said something, nobody else can tell what that is.
   const auto patience_ms = patience_of(step, what.direction());
   if (patience_ms != 0 && (orders_of(record.id()) != 0 || past.waited_ms + blocked_ms(step.agent()) >= patience_ms)) return;
@@ -185,6 +194,16 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
       if (on_return && event.detail().find("gave the step back") != std::string::npos)
         on_return({now.number(), index, event.direction(), event.attempt()});
     }
+    if (event.kind() == v1::EVENT_KIND_STEP_REPEATED) {
+      // A round has attempts, pauses and patience of its own.
+      auto& past = of({now.id(), index}, v1::DIRECTION_PERFORM);
+      past.rounds = past.excused = past.attempt;
+      past.unbegun = 0;
+      past.waited_ms = 0;
+      newest.erase(index);
+    }
+    if (event.kind() == v1::EVENT_KIND_STEP_FAILED && event.detail().starts_with("repeat_exhausted:"))
+      of({now.id(), index}, v1::DIRECTION_PERFORM).out_of_rounds = true;
     if (event.kind() == v1::EVENT_KIND_STEP_GIVEN_UP)
       judge_given_up(now, event, newest.count(index) != 0 ? newest.at(index) : nullptr, plan);
     if (is_bad_end(event.kind()) || event.kind() == v1::EVENT_KIND_STEP_COOLING_OFF || event.kind() == v1::EVENT_KIND_STEP_KEY_EXPIRED)
@@ -193,6 +212,8 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
   for (const auto& [index, event] : newest) {
     const auto& step = now.steps(static_cast<int>(index));
     const auto was = before == nullptr ? 0 : before->steps(static_cast<int>(index)).not_before_unix_ms();
+    // It waits for its signal again.
+    if (plan.own(index) && step.state() != v1::STEP_STATE_FAILED) continue;
     if (step.not_before_unix_ms() != 0 && step.not_before_unix_ms() != was) judge_pause(now, index, *event, plan);
   }
 }
@@ -225,7 +246,8 @@ void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, c
     // A former leader handed it over, so late that what its agent says of it counts for another: handed_over_late().
     if (past.attempt < why.attempt() && why.kind() == v1::EVENT_KIND_STEP_FAILED) return;
     const auto said = past.ended == why.attempt() && why.kind() != v1::EVENT_KIND_STEP_EXPIRED && !lost;
-    pause = pause_after(step, plan, now, direction, core::attempt_of(record, direction) - past.unbegun, said ? past.retry_after_ms : 0);
+    pause = pause_after(step, plan, now, direction, core::attempt_of(record, direction) - past.rounds - past.unbegun,
+                        said ? past.retry_after_ms : 0);
     // A process that died is at once taken for dead, also where it had said something that nobody has taken.
     judge_patience(now, index, why, waits_ms, pause, plan);
     if (!said || !past.accepted) pause.most_ms = std::max(pause.most_ms, past.retry_after_ms * 11 / 10 + whole_ms);
@@ -267,15 +289,18 @@ void pace_checker::judge_given_up(const v1::TaskRecord& now, const v1::HistoryEv
   // What an operator has said may have excused some of them; how many nobody else can tell.
   if (direction == v1::DIRECTION_LOOKUP || orders_of(now.id()) != 0) return;
   if (before == nullptr || !is_bad_end(before->kind()) || before->attempt() != what.attempt() || before->direction() != direction) return;
+  // `until` was never true: own/round_contents.cpp.
+  if (before->detail().starts_with("repeat_exhausted:")) return;
   const auto& step = plan.step(what.step() - 1);
   const auto& past = of({now.id(), what.step() - 1}, direction);
+  const auto made = what.attempt() - (direction == v1::DIRECTION_PERFORM ? past.rounds : 0);
   const auto said = past.ended == what.attempt();
   if (said && past.fault == v1::FAULT_KIND_PERMANENT) return;
   if (direction == v1::DIRECTION_PERFORM && !core::may_be_repeated(step.in_doubt()) && before->kind() != v1::EVENT_KIND_STEP_FAILED) return;
   if (const auto patience_ms = patience_of(step, direction); patience_ms != 0) {
     if (clock_.settings() != 0) return;
     world_.judges("gave_up_early");
-    if (limit_of(step, direction) != 0 && what.attempt() >= limit_of(step, direction)) return;
+    if (limit_of(step, direction) != 0 && made >= limit_of(step, direction)) return;
     if (past.waited_ms + blocked_ms(step.agent()) < patience_ms)
       world::broken("gave_up_early", "step " + step.name() + " of " + now.id() + " was given up after " + std::to_string(past.waited_ms) +
                                          " of " + std::to_string(patience_ms) + " ms");
@@ -283,9 +308,9 @@ void pace_checker::judge_given_up(const v1::TaskRecord& now, const v1::HistoryEv
   }
   if (limit_of(step, direction) == 0) return;
   world_.judges("gave_up_early");
-  if (what.attempt() < limit_of(step, direction))
-    world::broken("gave_up_early", "step " + step.name() + " of " + now.id() + " was given up after " + std::to_string(what.attempt()) +
-                                       " of " + std::to_string(limit_of(step, direction)) + " attempts");
+  if (made < limit_of(step, direction))
+    world::broken("gave_up_early", "step " + step.name() + " of " + now.id() + " was given up after " + std::to_string(made) + " of " +
+                                       std::to_string(limit_of(step, direction)) + " attempts");
 }
 
 // ---- what does not come ----

@@ -7,6 +7,7 @@
 //   retried_too_long  retried although retry_for is over
 //   backoff         a pause that is not in the upper half of what the workflow says, or not what the service or the long wait asks for
 //   early_recovery  the next attempt is decided before the pause that follows the end of the one before is over
+//   round_early     a step is repeated before the pause between two rounds is over
 //   late_recovery   a pause or a lease is over, and long after that nothing has come of it
 
 #include <cstdint>
@@ -57,6 +58,7 @@ class pace_checker {
     std::uint32_t attempt = 0;    // the newest that was handed over
     std::uint32_t excused = 0;    // so many of them do not count
     std::uint32_t unbegun = 0;    // so many of them were never begun: they do not count either, and no pause grows by them
+    std::uint32_t rounds = 0;     // so many of them were made in rounds that have ended
     std::uint64_t orders = 0;     // heard of the task until then
     std::int64_t decided_ms = 0;  // what was given back does not count
     std::int64_t before_ms = 0;   // the same of the one before
@@ -68,6 +70,7 @@ class pace_checker {
     std::int64_t ended_ms = 0;   // by the shard's clock
     std::int64_t waited_ms = 0;  // for further attempts, since an operator's last order
     bool accepted = false;
+    bool out_of_rounds = false;  // since its last attempt the step has failed for want of rounds
   };
   struct bounds {
     std::int64_t least_ms = 0;

@@ -46,6 +46,7 @@ clients::clients(world& in, network& net, home& shard, checker& judge, const std
       workflows_(workflows),
       versions_(versions),
       prefix_(std::move(prefix)),
+      ahead_us_(shard.ahead_us()),
       deployed_(workflows.size(), false),
       claimants_(in, net, shard, judge, name_of_claimant) {}
 
@@ -65,7 +66,8 @@ void clients::begin(std::int64_t until_us) {
     wish one;
     one.what.set_id(prefix_ + std::to_string(i));
     one.what.set_workflow(luck.pick(workflows_).name());
-    one.what.set_input(R"({"n":)" + std::to_string(i + 1) + R"(,"yes":)" + (i % 3 == 0 ? "false" : "true") + "}");
+    one.what.set_input(R"({"n":)" + std::to_string(i + 1) + R"(,"yes":)" + (i % 3 == 0 ? "false" : "true") +
+                       waits_for(one.what.workflow(), i, until_us) + "}");
     if (luck.chance(200)) one.what.set_priority(static_cast<std::int32_t>(luck.between(-2, 2)));
     const auto reply = luck.below(100);
     if (reply < 30) one.what.mutable_reply()->set_webhook("http://127.0.0.1:9/" + std::to_string(i % 2));
@@ -104,6 +106,28 @@ void clients::begin(std::int64_t until_us) {
   }
   home_.on_post = [this](const std::string&, const std::string& body) { take_events(body); };
   claimants_.begin();
+}
+
+/// How long, and until when, steps of the workflow are to wait, which its submitter may forget.
+std::string clients::waits_for(const std::string& workflow, std::uint64_t number, std::int64_t until_us) const {
+  const auto reads = [&](const std::vector<v1::WorkflowDefinition>& all, const char* path) {
+    return std::any_of(all.begin(), all.end(), [&](const auto& one) {
+      return one.name() == workflow && std::any_of(one.steps().begin(), one.steps().end(), [&](const auto& step) {
+               return step.kind() == v1::STEP_KIND_WAIT && step.with_json().find(path) != std::string::npos;
+             });
+    });
+  };
+  random_stream luck{world_.settings.seed, 600 + number};
+  const auto gives_wait = luck.chance(800);
+  const auto wait_ms = luck.chance(400) ? luck.between(1, 1'000) : luck.between(1'000, 15'000);
+  const auto gives_time = luck.chance(800);
+  const auto at_ms = world_.start_ms() + ahead_us_ / millisecond + luck.between(-2'000, until_us / millisecond + 10'000);
+  std::string out;
+  if (gives_wait && (reads(workflows_, ".input.wait") || reads(versions_, ".input.wait")))
+    out += R"(,"wait":")" + format_duration(wait_ms) + '"';
+  if (gives_time && (reads(workflows_, ".input.until") || reads(versions_, ".input.until")))
+    out += R"(,"until":")" + format_utc(at_ms) + '"';
+  return out;
 }
 
 void clients::deploy_anew(const v1::WorkflowDefinition& version) {

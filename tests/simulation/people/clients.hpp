@@ -40,6 +40,7 @@ class clients {
   bool is_known(const std::string& workflow) const;
   void deploy_anew(const v1::WorkflowDefinition& version);
   void label(v1::Submission& what, std::uint64_t number) const;
+  std::string waits_for(const std::string& workflow, std::uint64_t number, std::int64_t until_us) const;
   void submit(std::size_t which);
   void answered(std::size_t which, const v1::SubmitReply& reply);
   void submit_other_content(std::size_t which);
@@ -51,7 +52,8 @@ class clients {
   checker& checker_;
   const std::vector<v1::WorkflowDefinition>& workflows_;
   const std::vector<v1::WorkflowDefinition>& versions_;
-  const std::string prefix_;  // of the ids of their tasks
+  const std::string prefix_;     // of the ids of their tasks
+  const std::int64_t ahead_us_;  // of the shard's clock, before anybody sets it
   std::vector<bool> deployed_;
   std::vector<wish> wishes_;
   std::vector<std::string> ids_;

@@ -76,7 +76,12 @@ void operators::order(const std::string& id, v1::OperatorAction what, bool at_on
 }
 
 /// No two are alike, so that each can be told from those before it.
-std::string operators::other_input() const { return R"({"n":)" + std::to_string(100 + orders_) + "}"; }
+std::string operators::other_input(v1::StepKind kind) const {
+  if (kind == v1::STEP_KIND_WAIT)
+    return orders_ % 4 == 0 ? R"("soon)" + std::to_string(orders_) + '"' : '"' + std::to_string(100 + 37 * orders_) + R"(ms")";
+  if (kind == v1::STEP_KIND_VALUE) return R"({"v":)" + std::to_string(100 + orders_) + "}";
+  return R"({"n":)" + std::to_string(100 + orders_) + "}";
+}
 
 bool operators::settle(const v1::TaskRecord& record, const v1::StepRecord& step) {
   const auto key = step.attempt() == 0 ? std::string{} : core::idempotency_key(record, step, v1::DIRECTION_PERFORM);
@@ -115,7 +120,7 @@ void operators::order_something() {
     case 6: order(id, action(v1::OPERATOR_VERB_RETRY, luck.chance(500) ? step.path() : "")); break;
     case 7: {
       auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
-      what.set_json(other_input());
+      what.set_json(other_input(step.kind()));
       order(id, what);
       break;
     }
@@ -138,6 +143,11 @@ void operators::see_to(const v1::TaskRecord& record, int round) {
     const auto open = step.state() == v1::STEP_STATE_IN_DOUBT || (step.doubtful() && step.state() != v1::STEP_STATE_COMPLETED);
     if (open && luck.chance(700) && settle(record, step)) return;
   }
+  if (says("the output of the task") && luck.chance(500)) {
+    auto what = action(v1::OPERATOR_VERB_SETTLE_COMPLETED);
+    what.set_json(R"({"settled":)" + std::to_string(orders_) + "}");
+    return order(record.id(), what);
+  }
   // After a recovery.
   if (undoing && (says("cannot be undone any more") || says("does not say how to undo"))) return terminate(record.id());
   if (undoing || luck.chance(round < 8 ? 600 : 200)) return order(record.id(), action(v1::OPERATOR_VERB_RETRY));
@@ -145,9 +155,9 @@ void operators::see_to(const v1::TaskRecord& record, int round) {
     const auto& step = record.steps(i);
     if (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_PENDING) continue;
     if (luck.chance(300)) return order(record.id(), action(v1::OPERATOR_VERB_SKIP, step.path()));
-    if (!luck.chance(500)) continue;
+    if (!luck.chance(500) || step.kind() == v1::STEP_KIND_SIGNAL) continue;
     auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
-    what.set_json(other_input());
+    what.set_json(other_input(step.kind()));
     return order(record.id(), what);
   }
   if (luck.chance(100)) return terminate(record.id());
@@ -185,7 +195,7 @@ void operators::say_again(const v1::TaskRecord& record) {
       continue;
     if (settle(record, step)) continue;
     auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
-    what.set_json(other_input());
+    what.set_json(other_input(step.kind()));
     order(record.id(), what);
   }
 }

@@ -33,7 +33,7 @@ class operators {
   void see_to(const v1::TaskRecord& record, int round);
   void order(const std::string& id, v1::OperatorAction what, bool at_once = false, std::function<void(bool taken)> told = {});
   void terminate(const std::string& id);
-  std::string other_input() const;
+  std::string other_input(v1::StepKind kind) const;
   bool settle(const v1::TaskRecord& record, const v1::StepRecord& step);
   void say_again(const v1::TaskRecord& record);
   void acknowledge_alerts();

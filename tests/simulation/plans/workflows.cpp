@@ -1,8 +1,11 @@
 #include "tests/simulation/plans/workflows.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include "actors/core/workflow/check.hpp"
+#include "messages/time.hpp"
 
 namespace fairlead::simulation {
 
@@ -34,6 +37,9 @@ class generator {
     let_fail();
     add_conditions();
     let_go_on();
+    leave_to_the_shard();
+    give_output();
+    repeat_some();
     make_lawful();
     return definition_;
   }
@@ -171,6 +177,134 @@ class generator {
     definition_.set_ends_failed(luck.chance(400) && std::any_of(definition_.steps().begin(), definition_.steps().end(), goes_on));
   }
 
+  /// Some steps are values, waits and signals, which no agent carries out: from a stream of their own, as these were added to what had been there.
+  void leave_to_the_shard() {
+    random_stream luck{workflow_, 800};
+    if (!luck.chance(300) || !settings_.has(concern::own_steps)) return;
+    for (auto& step : *definition_.mutable_steps()) {
+      const auto wanted = luck.chance(450);
+      const auto kind = luck.below(100);
+      const auto next = luck.next();
+      if (!wanted || step.pivot()) continue;
+      random_stream its{next, 1};
+      v1::StepDefinition own;
+      own.set_name(step.name());
+      *own.mutable_needs() = step.needs();
+      own.set_when_json(step.when_json());
+      own.mutable_undo()->set_none(true);
+      if (kind < 35)
+        make_value(own, its);
+      else if (kind < 60)
+        make_wait(own, its);
+      else
+        make_signal(own, its);
+      step = std::move(own);
+    }
+    const auto& all = definition_.steps();
+    const auto goes_on = [](const auto& one) { return may_fail(one) && one.on_failure() == v1::ON_FAILURE_CONTINUE; };
+    if (std::none_of(all.begin(), all.end(), goes_on)) definition_.set_ends_failed(false);
+  }
+
+  /// Later steps read `.v` of it, which is a number or not there.
+  void make_value(v1::StepDefinition& step, random_stream& luck) {
+    step.set_kind(v1::STEP_KIND_VALUE);
+    const auto number = std::to_string(luck.between(1, 900));
+    const auto sums = settings_.has(concern::expressions);
+    const auto how = luck.below(100);
+    const auto need =
+        step.needs_size() == 0 ? std::string{} : step.needs(static_cast<int>(luck.below(static_cast<std::uint64_t>(step.needs_size()))));
+    if (how < 45 && !need.empty() && sums) return step.set_with_json(R"({"v":"${ .steps.)" + need + R"(.v * 2 + .input.n }"})");
+    if (how < 60 && !need.empty())
+      return step.set_with_json(R"({"v":"${ .steps.)" + need + R"(.v }","by":["${ .task.id }",)" + number + "]}");
+    if (how < 75 && !need.empty())
+      return step.set_with_json(R"({"v":)" + number + R"(,"u":"${ .steps.)" + need + R"(.v? }","how":"${ .status.)" + need + R"( }"})");
+    if (how < 82 && !need.empty()) return step.set_with_json(R"("${ .steps.)" + need + R"( }")");
+    if (how < 85) return step.set_with_json("null");
+    if (how < 88) return step.set_with_json(number);
+    if (how < 91) return step.set_with_json(R"({"w":"${ .input.yes }"})");
+    step.set_with_json(sums ? R"({"v":"${ .input.n + )" + number + R"( }"})" : R"({"v":"${ .input.n }"})");
+  }
+
+  /// What the submitter gives may be missing, or be no wait: then the task parks.
+  static void make_wait(v1::StepDefinition& step, random_stream& luck) {
+    step.set_kind(v1::STEP_KIND_WAIT);
+    const auto how = luck.below(100);
+    const auto wait_ms = luck.chance(400) ? luck.between(50, 1'000) : luck.between(1'000, 15'000);
+    if (how < 55) return step.set_with_json('"' + format_duration(wait_ms) + '"');
+    if (how < 62) return step.set_with_json('"' + format_utc(1'000'000'000'000 + wait_ms) + '"');
+    if (how < 82) return step.set_with_json(R"("${ .input.wait }")");
+    if (how < 95 || step.needs_size() == 0) return step.set_with_json(R"("${ .input.until }")");
+    step.set_with_json(R"("${ .status.)" + step.needs(0) + R"( }")");
+  }
+
+  static void make_signal(v1::StepDefinition& step, random_stream& luck) {
+    step.set_kind(v1::STEP_KIND_SIGNAL);
+    step.set_with_json("null");
+    step.set_signal(luck.chance(650) ? "g0" : "g1");
+    step.set_timeout_ms(luck.between(1'000, 20'000));
+    step.set_goes_on_untimely(luck.chance(500));
+    const auto says = luck.chance(450);
+    constexpr v1::OnFailure all[] = {v1::ON_FAILURE_UNDO, v1::ON_FAILURE_PARK, v1::ON_FAILURE_COOL_OFF, v1::ON_FAILURE_FAIL,
+                                     v1::ON_FAILURE_CONTINUE};
+    const auto what = all[luck.below(std::size(all))];
+    if (says && !step.goes_on_untimely()) step.set_on_failure(what);
+  }
+
+  /// What the task gives, from a stream of its own.
+  void give_output() {
+    random_stream luck{workflow_, 900};
+    if (!luck.chance(250) || !settings_.has(concern::results)) return;
+    const auto any_step = [&] {
+      return definition_.steps(static_cast<int>(luck.below(static_cast<std::uint64_t>(definition_.steps_size())))).name();
+    };
+    const auto one = any_step();
+    const auto other = any_step();
+    const auto how = luck.below(100);
+    if (how < 40)
+      return definition_.set_output_json(R"({"n":"${ .input.n }","a":"${ .steps.)" + one + R"(.v? }","how":"${ .status.)" + other +
+                                         R"( }"})");
+    if (how < 60) return definition_.set_output_json(R"("${ .steps.)" + one + R"( }")");
+    if (how < 80 && settings_.has(concern::expressions))
+      return definition_.set_output_json(R"({"sum":"${ .steps.)" + one + R"(.v + 1 }"})");
+    if (how < 90) return definition_.set_output_json(R"({"v":"${ .steps.)" + other + R"(.v }"})");
+    definition_.set_output_json(R"(["${ .task.id }",3])");
+  }
+
+  /// Some steps are repeated, from a stream of their own. What services give has a number that grows from answer to answer.
+  void repeat_some() {
+    random_stream luck{workflow_, 1'000};
+    if (!luck.chance(200) || !settings_.has(concern::repeats)) return;
+    for (auto& step : *definition_.mutable_steps()) {
+      const auto wanted = luck.chance(350);
+      const auto how = luck.below(100);
+      const auto bound = std::to_string(luck.between(1, 12));
+      const auto every_ms = luck.chance(300) ? 0 : luck.between(50, 4'000);
+      const auto most = static_cast<std::uint32_t>(luck.between(1, 6));
+      const auto reads_round = luck.chance(400);
+      const auto counts = settings_.has(concern::expressions);
+      // What cools off after its last round is repeated until it gives true.
+      const auto says = step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? definition_.on_failure() : step.on_failure();
+      const auto comes_true = how < 65 || says == v1::ON_FAILURE_COOL_OFF;
+      if (!wanted || step.kind() != v1::STEP_KIND_CALL || step.pivot() || (says == v1::ON_FAILURE_COOL_OFF && !counts)) continue;
+      auto& repeat = *step.mutable_repeat();
+      const auto own = ".steps." + step.name();
+      repeat.set_every_ms(every_ms);
+      repeat.set_most(most);
+      if (comes_true && counts)
+        repeat.set_until_json(R"("${ )" + own + ".v > " + bound + R"( }")");
+      else
+        repeat.set_until_json(how < 94 ? R"("${ .input.yes }")" : R"("${ )" + own + R"(.done }")");
+      if (reads_round) step.set_with_json(R"({"n":"${ .input.n }","last":"${ )" + own + R"(.v? }"})");
+      if (!step.has_undo()) continue;
+      step.mutable_undo()->Clear();
+      step.mutable_undo()->set_none(true);
+    }
+  }
+
+  static bool may_fail(const v1::StepDefinition& step) {
+    return step.kind() == v1::STEP_KIND_CALL || (step.kind() == v1::STEP_KIND_SIGNAL && !step.goes_on_untimely());
+  }
+
   template <class Definition>
   static void be_patient(random_stream& luck, Definition& of) {
     if (!luck.chance(200)) return;
@@ -201,7 +335,7 @@ class generator {
       for (int p = 0; p < definition_.steps_size(); ++p) {
         if (!definition_.steps(p).pivot() || !known.after(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(p))) continue;
         const auto effective = step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? definition_.on_failure() : step.on_failure();
-        if (effective == v1::ON_FAILURE_UNDO) step.set_on_failure(v1::ON_FAILURE_PARK);
+        if (effective == v1::ON_FAILURE_UNDO && may_fail(step)) step.set_on_failure(v1::ON_FAILURE_PARK);
       }
     }
     const auto undone = undoes(definition_);

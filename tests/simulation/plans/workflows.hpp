@@ -31,6 +31,9 @@ class shape {
   bool must_wait_for(std::uint32_t step, std::uint32_t other) const {
     return needs_[step][other] || (this->step(step).pivot() && step != other && !after(other, step));
   }
+  /// No agent carries it out.
+  bool own(std::uint32_t index) const { return step(index).kind() != v1::STEP_KIND_CALL; }
+  bool repeats(std::uint32_t index) const { return step(index).has_repeat(); }
   bool undoable(std::uint32_t index) const { return step(index).has_undo() && !step(index).undo().none(); }
   bool says_undo_none(std::uint32_t index) const { return step(index).has_undo() && step(index).undo().none(); }
 

@@ -10,7 +10,7 @@ bool draw_restores(world& in) {
   if (!any || !settings.has(concern::restores)) return false;
   for (const auto off :
        {concern::jobs, concern::long_outages, concern::clock_falls, concern::far_clocks, concern::wrong_clocks, concern::archives,
-        concern::targets, concern::polls, concern::bugs, concern::full_stores, concern::old_stores, concern::crowds})
+        concern::targets, concern::polls, concern::bugs, concern::full_stores, concern::old_stores, concern::crowds, concern::repeats})
     settings.concerns &= ~(1ULL << static_cast<unsigned>(off));
   in.count("runs with a restore");
   return true;

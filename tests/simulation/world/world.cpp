@@ -62,6 +62,10 @@ const char* concern_name(concern which) {
     case concern::restores: return "restores";
     case concern::replicas: return "replicas";
     case concern::workers: return "workers";
+    case concern::own_steps: return "own_steps";
+    case concern::signals: return "signals";
+    case concern::results: return "results";
+    case concern::repeats: return "repeats";
     case concern::count: break;
   }
   return "?";

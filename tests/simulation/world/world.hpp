@@ -77,7 +77,8 @@ class world {
         power(what.seed, 41),
         replicas(what.seed, 42),
         doors(what.seed, 43),
-        exits(what.seed, 44) {}
+        exits(what.seed, 44),
+        signals(what.seed, 45) {}
 
   // ---- time ----
 
@@ -182,6 +183,7 @@ class world {
   random_stream replicas;      // of shards that several nodes hold
   random_stream doors;         // workers over HTTP: who they are, and what becomes of their requests and of the nodes that carry them
   random_stream exits;         // when they are told to end, and how they do
+  random_stream signals;       // who sends which to a task, and when
 
  private:
   struct entry {

@@ -1,0 +1,43 @@
+#include "tests/simulation/checker/own/wait_clock.hpp"
+
+namespace fairlead::simulation {
+
+wait_clock::phase wait_clock::phase_of(const v1::TaskRecord& record, std::uint32_t index, const shape& plan) {
+  const auto& step = record.steps(static_cast<int>(index));
+  if (step.state() == v1::STEP_STATE_FAILED && !step.passed_over()) return phase::failed;
+  if (step.state() != v1::STEP_STATE_PENDING) return phase::over;
+  if (record.state() != v1::TASK_STATE_RUNNING) return phase::unready;
+  for (std::uint32_t other = 0; other < plan.size(); ++other) {
+    const auto& needed = record.steps(static_cast<int>(other));
+    const auto ended = needed.state() == v1::STEP_STATE_COMPLETED || needed.state() == v1::STEP_STATE_SKIPPED || needed.passed_over();
+    if (plan.must_wait_for(index, other) && !ended) return phase::unready;
+  }
+  return phase::ready;
+}
+
+void wait_clock::decided(const v1::TaskRecord& record, const shape& plan) {
+  for (std::uint32_t i = 0; i < plan.size(); ++i) {
+    if (!plan.own(i)) continue;
+    const auto& step = record.steps(static_cast<int>(i));
+    auto& its = steps_[{record.id(), i}];
+    const auto now = phase_of(record, i, plan);
+    if (its.last == phase::unknown)
+      if (const auto sent = sent_us_.find(record.id()); sent != sent_us_.end()) its.unready_us = sent->second;
+    // What a crash has forgotten had been decided: the step goes on waiting as before.
+    const auto forgotten = its.last == phase::failed && now == phase::ready && step.failure_count() < its.failures;
+    const auto begins = its.last != phase::ready && !(its.last == phase::failed && now == phase::failed) && !forgotten;
+    if (now != phase::unready && begins) its.began_us = its.unready_us;
+    if (now == phase::unready || now == phase::failed) its.unready_us = world_.now_us();
+    if (now == phase::failed) its.failures = step.failure_count();
+    its.last = now;
+  }
+}
+
+std::optional<std::int64_t> wait_clock::longest_ms(const step_name& of) const {
+  const auto found = steps_.find(of);
+  if (found == steps_.end() || !found->second.began_us) return std::nullopt;
+  const auto since_us = *found->second.began_us;
+  return clock_.latest_ms(since_us) - clock_.earliest_ms(since_us) + tolerance_ms();
+}
+
+}  // namespace fairlead::simulation
