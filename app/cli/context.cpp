@@ -37,9 +37,11 @@ void add_journal_option(CLI::App& command, std::string& to, const std::string& o
 
 void add_json_option(CLI::App& command, cli_context& context) {
   auto* json = command.add_flag("--json", context.json, "Print one JSON object, for programs");
+  // The --output of `task settle` is that of a task.
+  const auto taken = command.get_option_no_throw("--output") != nullptr;
   command
       .add_option_function<std::string>(
-          "-o,--output",
+          taken ? "-o" : "-o,--output",
           [&context](const std::string& format) {
             context.yaml = format == "yaml";
             context.json = context.yaml || format == "json";

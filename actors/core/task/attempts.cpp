@@ -225,7 +225,11 @@ const input_template* task_machine::template_of(std::uint32_t index, v1::Express
 bool task_machine::awaits(std::uint32_t index, v1::ExpressionPart part) const {
   const auto undo = part == v1::EXPRESSION_PART_UNDO_WITH;
   if (stopped() || record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return false;
-  if (part == v1::EXPRESSION_PART_OUTPUT) return !record_.failing() && !record_.has_output();
+  if (part == v1::EXPRESSION_PART_OUTPUT) {
+    next_steps next;
+    ctx_.engine->next(*ctx_.definition, record_, next);
+    return next.over && !record_.failing() && !record_.has_output();
+  }
   if (index >= steps()) return false;
   const auto& step = record_.steps(static_cast<int>(index));
   if (undo) return undo_wanted(step);

@@ -32,6 +32,7 @@ bool task_machine::keep_output(std::string json) {
     return false;
   }
   set_payload(record_, *record_.mutable_output(), std::move(json), out_);
+  out_.changed = true;
   return true;
 }
 

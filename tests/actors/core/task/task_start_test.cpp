@@ -119,6 +119,7 @@ TEST(task_start, that_crashed_is_taken_back_as_if_it_had_never_begun) {
   take_back_start(half_changed, w.context_for(w.agents));
   half_changed.set_version(created.version());
   half_changed.set_due_unix_ms(created.due_unix_ms());
+  half_changed.set_due_indexed_unix_ms(created.due_indexed_unix_ms());
   EXPECT_EQ(half_changed.DebugString(), created.DebugString());
 }
 
