@@ -23,9 +23,13 @@ void wait_clock::decided(const v1::TaskRecord& record, const shape& plan) {
     const auto now = phase_of(record, i, plan);
     if (its.last == phase::unknown)
       if (const auto sent = sent_us_.find(record.id()); sent != sent_us_.end()) its.unready_us = sent->second;
+    // Versions were decided that never counted, by a leader before: nobody knows since when the step has waited.
+    const auto lost = record.version() <= its.version;
+    its.version = record.version();
+    if (lost) its.began_us.reset();
     // What a crash has forgotten had been decided: the step goes on waiting as before.
     const auto forgotten = its.last == phase::failed && now == phase::ready && step.failure_count() < its.failures;
-    const auto begins = its.last != phase::ready && !(its.last == phase::failed && now == phase::failed) && !forgotten;
+    const auto begins = !lost && its.last != phase::ready && !(its.last == phase::failed && now == phase::failed) && !forgotten;
     if (now != phase::unready && begins) its.began_us = its.unready_us;
     if (now == phase::unready || now == phase::failed) its.unready_us = world_.now_us();
     if (now == phase::failed) its.failures = step.failure_count();

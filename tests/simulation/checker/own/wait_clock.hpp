@@ -34,6 +34,7 @@ class wait_clock {
     std::optional<std::int64_t> unready_us;  // when a version was decided last in which the step does not wait
     std::optional<std::int64_t> began_us;    // the step has begun to wait after that
     std::uint32_t failures = 0;              // when it had failed last
+    std::uint64_t version = 0;               // of the task, as decided last
   };
   static phase phase_of(const v1::TaskRecord& record, std::uint32_t index, const shape& plan);
   /// A shard that several nodes hold is led by the clock of one after the other.
