@@ -277,19 +277,21 @@ class generator {
     for (auto& step : *definition_.mutable_steps()) {
       const auto wanted = luck.chance(350);
       const auto how = luck.below(100);
-      const auto bound = std::to_string(luck.between(1, 12));
+      const auto after = luck.between(1, 12);
       const auto every_ms = luck.chance(300) ? 0 : luck.between(50, 4'000);
       const auto most = static_cast<std::uint32_t>(luck.between(1, 6));
       const auto reads_round = luck.chance(400);
       const auto counts = settings_.has(concern::expressions);
-      // What cools off after its last round is repeated until it gives true.
+      // What cools off after its last round is repeated until it gives true, and soon: other tasks may wait for its place.
       const auto says = step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? definition_.on_failure() : step.on_failure();
-      const auto comes_true = how < 65 || says == v1::ON_FAILURE_COOL_OFF;
-      if (!wanted || step.kind() != v1::STEP_KIND_CALL || step.pivot() || (says == v1::ON_FAILURE_COOL_OFF && !counts)) continue;
+      const auto cools = says == v1::ON_FAILURE_COOL_OFF;
+      const auto comes_true = how < 65 || cools;
+      if (!wanted || step.kind() != v1::STEP_KIND_CALL || step.pivot() || (cools && !counts)) continue;
+      const auto bound = std::to_string(cools ? 1 + after % 3 : after);
       auto& repeat = *step.mutable_repeat();
       const auto own = ".steps." + step.name();
-      repeat.set_every_ms(every_ms);
-      repeat.set_most(most);
+      repeat.set_every_ms(cools ? 0 : every_ms);
+      repeat.set_most(cools ? std::max(most, 3U) : most);
       if (comes_true && counts)
         repeat.set_until_json(R"("${ )" + own + ".v > " + bound + R"( }")");
       else
