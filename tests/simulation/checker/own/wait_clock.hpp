@@ -22,7 +22,8 @@ class wait_clock {
   /// This version of the task goes to the disk.
   void decided(const v1::TaskRecord& record, const shape& plan);
 
-  /// How far the shard's clock can have gone on since the step began to wait; nullopt: nobody knows when that was.
+  /// How far the shard's clock can have gone on since the step began to wait; nullopt: nobody knows when that was, or the
+  /// clock was set.
   std::optional<std::int64_t> longest_ms(const step_name& of) const;
   /// Whether the shard's clock has ever shown it.
   bool has_shown(std::int64_t wall_ms) const { return clock_.has_shown(wall_ms - tolerance_ms(), 0); }
