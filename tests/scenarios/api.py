@@ -40,8 +40,16 @@ class api:
         """(status, headers, JSON or None); a problem document has all its keys, and every answer is as the OpenAPI document says."""
         sent = raw if raw is not None else json.dumps(body).encode() if body is not None else None
         given = {"Content-Type": "application/json"} if sent is not None else {}
-        self.connection.request(method, path, sent, {**given, **(headers or {})})
-        answer = self.connection.getresponse()
+        try:
+            self.connection.request(method, path, sent, {**given, **(headers or {})})
+            answer = self.connection.getresponse()
+        except (http.client.RemoteDisconnected, BrokenPipeError):
+            # The node closes a connection that nobody has used for a while. What may be done twice is asked again, as HTTP clients do.
+            if method != "DELETE":
+                raise
+            self.connection.close()
+            self.connection.request(method, path, sent, {**given, **(headers or {})})
+            answer = self.connection.getresponse()
         text, found = answer.read(), dict(answer.getheaders())
         expect(found.get("X-Request-Id") and found.get("Fairlead-Version") and found.get("X-Content-Type-Options") == "nosniff",
                f"{method} {path}: the answer lacks a header: {found}")
