@@ -39,8 +39,7 @@ void wait_clock::decided(const v1::TaskRecord& record, const shape& plan) {
 
 std::optional<std::int64_t> wait_clock::longest_ms(const step_name& of) const {
   const auto found = steps_.find(of);
-  // A shard that several nodes hold is led by the clock of one after the other, as if it were set.
-  if (found == steps_.end() || !found->second.began_us || clock_.settings() != 0) return std::nullopt;
+  if (found == steps_.end() || !found->second.began_us) return std::nullopt;
   const auto since_us = *found->second.began_us;
   return clock_.latest_ms(since_us) - clock_.earliest_ms(since_us) + tolerance_ms();
 }

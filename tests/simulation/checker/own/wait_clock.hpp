@@ -22,8 +22,7 @@ class wait_clock {
   /// This version of the task goes to the disk.
   void decided(const v1::TaskRecord& record, const shape& plan);
 
-  /// How far the shard's clock can have gone on since the step began to wait; nullopt: nobody knows when that was, or the
-  /// clock was set.
+  /// How far the shard's clock can have gone on since the step began to wait; nullopt: nobody knows when that was.
   std::optional<std::int64_t> longest_ms(const step_name& of) const;
   /// Whether the shard's clock has ever shown it.
   bool has_shown(std::int64_t wall_ms) const { return clock_.has_shown(wall_ms - tolerance_ms(), 0); }
@@ -38,8 +37,8 @@ class wait_clock {
     std::uint64_t version = 0;               // of the task, as decided last
   };
   static phase phase_of(const v1::TaskRecord& record, std::uint32_t index, const shape& plan);
-  /// A shard that several nodes hold is led by the clock of one after the other.
-  std::int64_t tolerance_ms() const { return clock_.settings() == 0 ? whole_ms : 250; }
+  /// A shard that several nodes hold is led by the clock of one after the other, and what one has decided last may never have counted.
+  std::int64_t tolerance_ms() const { return clock_.settings() == 0 ? whole_ms : 5'000; }
 
   const world& world_;
   const host_clock& clock_;
