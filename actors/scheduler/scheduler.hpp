@@ -221,7 +221,7 @@ class scheduler final : private launch_tasks {
   void arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left, bool reconnected);
   void count_limits_anew(const std::string& agent);
   void refused(const v1::OutcomeBatch& what);
-  void ticket(const std::string& instance, v1::Perform& what);
+  void ticket(const live_task& task, const std::string& instance, v1::Perform& what);
   bool given_back(live_task& task, const v1::OutcomeBatch& by, const v1::Outcome& what);
   void left_over(const v1::OutcomeBatch& what);
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action, const std::string& submitter);
