@@ -39,15 +39,14 @@ std::string served_to(const access_config& access) {
 }
 
 /// Loopback is always among the names that clients may use.
-door::guard guard_of(const node_config& node, const std::shared_ptr<gate>& access, const clock* time) {
-  const auto& config = *node.api;
+door::guard guard_of(const api_config& config, const std::shared_ptr<gate>& access, const clock* time) {
   door::guard out;
   out.is_known = [access, time](const door::request_head& head, const door::peer& from) {
-    return is_for_whoever_was_called(door::path_of(head)) || access->knows(door::find_header(head, "Authorization"), from, time->now());
+    return access->knows(door::find_header(head, "Authorization"), from, time->now());
   };
+  out.is_callback = [](const door::request_head& head) { return is_callback(door::path_of(head)); };
   out.hosts = config.hosts;
   if (config.listen && !is_loopback(config.listen->host)) out.hosts.push_back(config.listen->host);
-  if (const auto at = agents::origin_of(node.callback_url)) out.hosts.push_back(without_brackets(at->host));
   return out;
 }
 
@@ -113,7 +112,7 @@ result<std::unique_ptr<port>> port::serve(const node_config& config, surrounding
   out->of_one_address_ = wanted.connections_per_address;
   out->audit_ = in.audit;
   out->workers_ = in.workers;
-  auto guards = guard_of(config, in.access, in.time);
+  auto guards = guard_of(wanted, in.access, in.time);
   guards.counts = out->counts_;
   const auto version = in.version;
   const auto all = std::make_shared<const surroundings>(std::move(in));

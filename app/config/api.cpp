@@ -147,6 +147,11 @@ void read_callback_url(yaml_section& root, node_config& out) {
   else if (text->size() > most_callback_url)
     node->complain("this address has more than 1,024 bytes", "use a shorter one");
   while (!out.callback_url.empty() && out.callback_url.back() == '/') out.callback_url.pop_back();
+  const auto at = agents::origin_of(out.callback_url);
+  if (!at || !out.api) return;
+  // A proxy passes on the host that whoever calls back has named.
+  const bool bracketed = at->host.front() == '[';
+  out.api->hosts.push_back(bracketed ? at->host.substr(1, at->host.size() - 2) : at->host);
 }
 
 }  // namespace fairlead::app
