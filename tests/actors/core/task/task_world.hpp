@@ -213,6 +213,14 @@ inline void check_always_true(const v1::TaskRecord& record, const workflow& defi
     if (state == v1::STEP_STATE_IN_DOUBT) {
       EXPECT_TRUE(step.doubtful());
     }
+    if (step.awaits_callback()) {
+      EXPECT_EQ(state, v1::STEP_STATE_IN_DOUBT);
+      EXPECT_EQ(step.direction(), v1::DIRECTION_PERFORM);
+      EXPECT_FALSE(step.given_up());
+    }
+    if (step.has_early_answer() && active) {
+      EXPECT_TRUE(attempt_out(step) || step.held_until_unix_ms() != 0) << "an answer that nothing will take up";
+    }
     if (state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_UNDONE || state == v1::STEP_STATE_SKIPPED) {
       EXPECT_FALSE(step.doubtful()) << "doubt passed over";
     }
