@@ -45,6 +45,8 @@ constexpr planted_fault all_faults[] = {
     {"lose_signal_data", &core::planted_faults::lose_signal_data, 14},
     {"forget_failed_end", &core::planted_faults::forget_failed_end},
     {"skip_undo", &core::planted_faults::skip_undo},
+    {"skip_undo_of_failed", &core::planted_faults::skip_undo_of_failed},
+    {"undo_failed_anyway", &core::planted_faults::undo_failed_anyway},
     {"double_undo", &core::planted_faults::double_undo},
     {"undo_pivot", &core::planted_faults::undo_pivot, 3},
     {"wrong_order", &core::planted_faults::wrong_order},

@@ -212,6 +212,7 @@ class task_machine {
   void begin_undo(std::string reason);
   void advance_undo();
   void undo_next(std::uint32_t index);
+  std::string perform_key_of(const v1::StepRecord& step) const;
   void undo_done(std::uint32_t index, const std::string& how);
   void finish_undo();
   void park_if_stuck();

@@ -50,7 +50,8 @@ void task_machine::count_blocked(std::uint32_t index) {
 /// A step that only waits for its service to come back gives up once its patience is over.
 void task_machine::give_up_if_blocked(std::uint32_t index) {
   auto& step = at(index);
-  const auto waits = step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_UNDOING || to_be_looked_up(step);
+  const auto to_be_performed = step.state() == v1::STEP_STATE_PENDING && !drains();
+  const auto waits = to_be_performed || step.state() == v1::STEP_STATE_UNDOING || to_be_looked_up(step);
   if (!waits || under_way(step) || step.given_up() || stopped() || retry_for_of(step) == 0 || !retry_clock_runs(step)) return;
   if (ctx_.agents->blocked_ms(definition_of(step).agent()) <= step.blocked_seen_ms()) return;
   count_blocked(index);

@@ -263,6 +263,7 @@ void checker::judge_undone(const v1::TaskRecord& record) const {
     if (plan->step(index).pivot() && (standing != 0 || step.state() == v1::STEP_STATE_COMPLETED))
       world::broken("pivot_undone", record.id() + " is undone though its pivot " + step.path() + " has happened");
     if (plan->says_undo_none(index) || passed_over_by_operator(record.id(), step.path())) continue;
+    if (plan->undoes_failed(index)) judge_failed_undone(record, index);
     world_.judges("undone_but_standing");
     world_.judges("passed_over_doubt");
     if (standing != 0) world::broken("undone_but_standing", name + " is undone with its task, and its effect stands in the service");

@@ -40,6 +40,7 @@ class generator {
     leave_to_the_shard();
     give_output();
     repeat_some();
+    undo_some_failed();
     make_lawful();
     return definition_;
   }
@@ -300,6 +301,21 @@ class generator {
       if (!step.has_undo()) continue;
       step.mutable_undo()->Clear();
       step.mutable_undo()->set_none(true);
+    }
+  }
+
+  /// What is undone also where it has failed reads nothing of its own step: from a stream of its own, as this was added to what had been there.
+  void undo_some_failed() {
+    random_stream luck{workflow_, 1'100};
+    if (!luck.chance(400) || !settings_.has(concern::undo_of_failed)) return;
+    for (auto& step : *definition_.mutable_steps()) {
+      const auto wanted = luck.chance(650);
+      const auto n = luck.chance(500);
+      if (!wanted || !step.has_undo() || step.undo().none()) continue;
+      auto& undo = *step.mutable_undo();
+      if (undo.with_json().find(".steps." + step.name()) != std::string::npos)
+        undo.set_with_json(n ? R"({"n":"${ .input.n }","of":"${ .task.id }"})" : "");
+      undo.set_also_if_failed(true);
     }
   }
 

@@ -35,6 +35,8 @@ class shape {
   bool own(std::uint32_t index) const { return step(index).kind() != v1::STEP_KIND_CALL; }
   bool repeats(std::uint32_t index) const { return step(index).has_repeat(); }
   bool undoable(std::uint32_t index) const { return step(index).has_undo() && !step(index).undo().none(); }
+  /// Also a step that has failed.
+  bool undoes_failed(std::uint32_t index) const { return undoable(index) && step(index).undo().also_if_failed(); }
   bool says_undo_none(std::uint32_t index) const { return step(index).has_undo() && step(index).undo().none(); }
 
  private:
