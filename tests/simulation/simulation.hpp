@@ -78,6 +78,7 @@ enum class concern : std::uint8_t {
   signals,        // clients send them
   results,        // outputs of tasks
   repeats,        // steps that are repeated
+  callbacks,      // steps that are answered later
   count
 };
 const char* concern_name(concern which);
