@@ -197,6 +197,7 @@ class task_machine {
   void recover_if_due(std::uint32_t index);
   void retry(std::uint32_t index);
   void give_up(std::uint32_t index);
+  void fail_for_good(std::uint32_t index, std::string_view code, std::string why);
   answer answer_of(const v1::StepRecord& step) const;
   void answer_given_up(std::uint32_t index);
   std::string why_given_up(const v1::StepRecord& step) const;

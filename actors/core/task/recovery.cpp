@@ -253,6 +253,18 @@ void task_machine::give_up(std::uint32_t index) {
   if (record_.state() == v1::TASK_STATE_RUNNING) answer_given_up(index);
 }
 
+/// The step is pending and fails without an attempt: no attempt can help.
+void task_machine::fail_for_good(std::uint32_t index, std::string_view code, std::string why) {
+  auto& fault = *at(index).mutable_fault();
+  fault.Clear();
+  fault.set_kind(v1::FAULT_KIND_PERMANENT);
+  fault.set_code(std::string{code});
+  fault.set_message(std::move(why));
+  move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
+  note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + fault.message());
+  give_up(index);
+}
+
 void task_machine::look_up(std::uint32_t index) {
   auto& step = at(index);
   if (step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
