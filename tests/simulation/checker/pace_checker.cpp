@@ -159,8 +159,7 @@ void pace_checker::judge_early(const v1::Perform& what, const series& past, cons
   const auto said = ended && !past.called && (past.fault == v1::FAULT_KIND_TRANSIENT || past.fault == v1::FAULT_KIND_IN_DOUBT);
   if (!said || clock_.settings() != 0) return;
   const auto& step = plan.step(what.step());
-  auto pause =
-      pause_after(step, plan, record, what.direction(), past.attempt - past.rounds - past.unbegun + past.more_ends, past.retry_after_ms);
+  auto pause = pause_after(step, plan, record, what.direction(), past.attempt - past.rounds - past.unbegun, past.retry_after_ms);
   // The last pause is only as long as what the workflow leaves. Where an operator has said something, nobody else can tell what that is.
   const auto patience_ms = patience_of(step, what.direction());
   if (patience_ms != 0 && (orders_of(record.id()) != 0 || past.waited_ms + blocked_ms(step.agent()) >= patience_ms)) return;
@@ -260,8 +259,10 @@ void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, c
     // A former leader handed it over, so late that what its agent says of it counts for another: handed_over_late().
     if (past.attempt < why.attempt() && why.kind() == v1::EVENT_KIND_STEP_FAILED) return;
     const auto said = past.ended == why.attempt() && why.kind() != v1::EVENT_KIND_STEP_EXPIRED && !lost && !is_of_callback(why);
-    const auto ends = core::attempt_of(record, direction) - past.rounds - past.unbegun + past.more_ends;
+    const auto ends = core::attempt_of(record, direction) - past.rounds - past.unbegun;
     pause = pause_after(step, plan, now, direction, ends, said ? past.retry_after_ms : 0);
+    // Whether an end in doubt counts beside what a callback then says of the same attempt, nobody else can tell.
+    pause.most_ms = std::max(pause.most_ms, pause_after(step, plan, now, direction, ends + past.more_ends, 0).most_ms);
     // A process that died is at once taken for dead, also where it had said something that nobody has taken.
     judge_patience(now, index, why, waits_ms, pause, plan);
     if (!said || !past.accepted) pause.most_ms = std::max(pause.most_ms, past.retry_after_ms * 11 / 10 + whole_ms);
