@@ -179,6 +179,8 @@ void callback_book::confirm(const hearing& heard, const v1::OperateResult& what,
     if (its.heard.at(heard.says) < 2) world::broken("callback_answer", text + " is said to have come before, and it has not");
   } else {
     world_.count(what.kept() ? "callbacks kept" : "callbacks accepted");
+    const auto& wait = waits_[heard.of.first];
+    if (wait.since_us && of.record != nullptr && of.record->epoch() > wait.epoch) world_.count("callbacks accepted by a later Scheduler");
     world_.judges("callback_old");
     // A task that was over may be undone since.
     if (!heard.over.empty() && (heard.over != "its task is over" || (of.record != nullptr && has_ended(of.record->state()))))

@@ -87,6 +87,7 @@ class callback_book {
   struct waiting {
     std::optional<std::int64_t> since_us;  // the callback of the attempt has been awaited, perhaps no longer
     std::uint32_t attempt = 0;
+    std::uint64_t epoch = 0;               // of the Scheduler that began to
     std::uint64_t version = 0;             // of the task, as decided last,
     std::uint64_t sequence = 0;            // and the last of its events
     std::optional<std::uint32_t> durable;  // the attempt whose callback is awaited, as a reader sees it

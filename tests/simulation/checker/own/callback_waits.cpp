@@ -27,6 +27,7 @@ void callback_book::decided(const v1::TaskRecord& record, const shape& plan) {
     const auto begins = !its.since_us || its.attempt != step.attempt() || (lost && its.durable != step.attempt());
     if (begins) world_.count("steps that wait for a callback");
     if (begins) its.since_us = world_.now_us();
+    if (begins) its.epoch = record.epoch();
     its.attempt = step.attempt();
   }
 }
