@@ -69,6 +69,14 @@ void scheduler::answer(const v1::OperateRequest& what, std::uint64_t ticket) {
   serve_waiting();
 }
 
+/// Tasks of others are unknown to `submitter`; empty: to nobody.
+result<bool> scheduler::is_visible_to(const std::string& submitter, const std::string& id) {
+  if (submitter.empty()) return true;
+  const auto tombstone = store::find_task(committed(), id);
+  if (!tombstone) return tombstone.failure();
+  return *tombstone && (*tombstone)->submitted_by() == submitter;
+}
+
 v1::OperateResult scheduler::operate_on(const std::string& id, const v1::OperatorAction& action, const std::string& submitter) {
   v1::OperateResult out;
   out.set_id(id);
@@ -84,7 +92,7 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
     fail(known.failure());
     return refused(known.failure());
   }
-  const auto visible = is_visible_to(submitter, id, committed());
+  const auto visible = is_visible_to(submitter, id);
   if (!visible) {
     fail(visible.failure());
     return refused(visible.failure());

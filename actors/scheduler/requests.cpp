@@ -245,18 +245,6 @@ void scheduler::answer(const v1::WorkflowDeleteRequest& what, std::uint64_t tick
   batches_.after().replies.emplace_back(ticket, std::move(reply));
 }
 
-namespace {
-
-/// Tasks of others are unknown to `submitter`; empty: to nobody.
-result<bool> is_visible_to(const std::string& submitter, const std::string& id, const store::snapshot& in) {
-  if (submitter.empty()) return true;
-  const auto tombstone = store::find_task(in, id);
-  if (!tombstone) return tombstone.failure();
-  return *tombstone && (*tombstone)->submitted_by() == submitter;
-}
-
-}  // namespace
-
 void scheduler::answer(const v1::WatchRequest& what, std::uint64_t ticket) {
   const auto refuse = [&](const error& why) {
     v1::WatchReply reply;
@@ -267,7 +255,7 @@ void scheduler::answer(const v1::WatchRequest& what, std::uint64_t ticket) {
                       "fairlead task list shows all tasks"};
   const auto known = lookup(what.id());
   if (!known || !*known) return refuse(known ? unknown : known.failure());
-  const auto visible = is_visible_to(what.submitted_by(), what.id(), committed());
+  const auto visible = is_visible_to(what.submitted_by(), what.id());
   if (!visible || !*visible) return refuse(visible ? unknown : visible.failure());
   const auto number = (*known)->number;
   const bool on_its_way = recent_ids_.count(what.id()) != 0;

@@ -227,6 +227,7 @@ class scheduler final : private launch_tasks {
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action, const std::string& submitter);
   bool is_leaving(std::uint64_t number);
   error gone(const std::string& id);
+  result<bool> is_visible_to(const std::string& submitter, const std::string& id);
   /// nullopt: done, or the store could not be read.
   std::optional<error> delete_task(const std::string& id, std::uint64_t number, const v1::OperatorAction& action, v1::OperateResult& out);
 

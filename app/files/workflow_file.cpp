@@ -40,7 +40,7 @@ const std::vector<std::string> step_keys{"agent",    "call",       "wait",      
 // Words of later releases, refused by name.
 const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
 const std::vector<std::string> later_in_step{"for_each", "workflow", "join", "finally", "retry", "lock"};
-const std::vector<std::string> later_in_undo{"also_if_failed", "retry"};
+const std::vector<std::string> later_in_undo{"retry"};
 
 class workflow_reader {
  public:
@@ -326,6 +326,9 @@ class workflow_reader {
       if (const auto json = with->json()) undo.set_with_json(*json);
     }
     read_patience(section, here, undo);
+    if (const auto also = found(section, "also_if_failed", here)) {
+      if (const auto value = also->boolean()) undo.set_also_if_failed(*value);
+    }
     section.not_yet(later_in_undo);
     section.finish();
   }

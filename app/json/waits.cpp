@@ -77,7 +77,8 @@ bool to_be_looked_up(const v1::StepRecord& step) {
 
 bool to_be_undone(const v1::TaskRecord& task, const v1::StepRecord& step, const v1::StepDefinition& definition) {
   if (task.state() != v1::TASK_STATE_UNDOING || !definition.has_undo() || definition.undo().none()) return false;
-  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_UNDOING || in_doubt(step);
+  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_UNDOING || in_doubt(step) ||
+         is_undone_though_failed(definition, step);
 }
 
 }  // namespace

@@ -137,6 +137,11 @@ undo_call& undo_call::backoff(duration first, double factor, std::optional<durat
   return *this;
 }
 
+undo_call& undo_call::also_if_failed() {
+  definition_.set_also_if_failed(true);
+  return *this;
+}
+
 v1::StepDefinition& workflow_step::definition() const { return *of_->definition.mutable_steps(index_); }
 
 v1::StepDefinition& workflow_step::set(const char* key) {

@@ -104,6 +104,7 @@ class writer {
     line(3, "call", quoted(undo.call()));
     if (!undo.with_json().empty()) line(3, "with", undo.with_json());
     patience(3, undo);
+    if (undo.also_if_failed()) line(3, "also_if_failed", "true");
   }
 
   std::string out_;

@@ -20,7 +20,8 @@ std::string joined(const google::protobuf::RepeatedPtrField<std::string>& words)
 
 std::string undo_text(const v1::StepDefinition& step) {
   if (!step.has_undo() || step.kind() != v1::STEP_KIND_CALL) return "";
-  return step.undo().none() ? "none" : step.undo().call();
+  if (step.undo().none()) return "none";
+  return step.undo().call() + (step.undo().also_if_failed() ? ", also if failed" : "");
 }
 
 /// What a step without an agent does, in the place of a call: `value`, `wait 10m`, `signal approve`.

@@ -35,6 +35,7 @@ void write_undo(json_writer& out, const v1::StepDefinition& step) {
     out.key("timeout_ms").number(std::int64_t{undo.timeout_ms()});
     write_patience(out, undo);
     write_backoff(out.key("backoff"), undo.backoff());
+    out.key("also_if_failed").boolean(undo.also_if_failed());
   }
   out.end_object();
 }

@@ -160,7 +160,8 @@ workflow rollout() {
   const auto back = [](const std::string& wave, duration timeout) {
     return undo_call{"install"}
         .with(R"({"version": "${ .input.former_version }", "devices": "${ .steps.waves.)" + wave + R"( }"})")
-        .timeout(timeout);
+        .timeout(timeout)
+        .also_if_failed();
   };
   out.step("first_wave")
       .needs("waves")
@@ -399,6 +400,14 @@ TEST(library_workflow, what_has_no_effect_in_a_step_without_an_agent_is_named_wh
   for (const auto& one : bad.problems()) found.push_back(one.step + "/" + one.field);
   EXPECT_EQ(found, (std::vector<std::string>{"a/attempts", "a/in_doubt", "a/with", "c/timeout", "d/on_timeout", "e/agent", "e/signal",
                                              "a/undo", "a/wait", "b/signal", "b/timeout", "b/on_failure", "e/wait"}));
+}
+
+TEST(library_workflow, an_undo_of_a_failed_step_that_reads_the_step_is_named) {
+  workflow bad{"w"};
+  bad.step("a").agent("x").call("y").undo(undo_call{"z"}.with(R"("${ .steps.a.id }")").also_if_failed());
+  const auto found = bad.problems();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].step + "/" + found[0].field, "a/undo.with");
 }
 
 TEST(library_workflow, its_problems_name_step_and_field) {

@@ -193,6 +193,8 @@ void task_machine::take_answer(std::uint32_t index, const std::string& output, c
   step.clear_given_up();
   if (step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_FAILED)
     move_step(record_, index, step_moves::disprove, ctx_.now, out_);
+  // The bad end of the latest attempt may have been counted: it was lost, or its callback was late.
+  set_failures(step, v1::DIRECTION_PERFORM, std::min(step.failure_count(), std::max(step.attempt(), 1U) - 1));
   end_badly(index, *fault, v1::EVENT_KIND_STEP_FAILED);
 }
 

@@ -52,6 +52,8 @@ class undo_call {
   undo_call& retry_for(duration how_long);
   /// Default of `max`: one minute, or `first` if that is longer.
   undo_call& backoff(duration first, double factor = 2, std::optional<duration> max = std::nullopt);
+  /// The step is undone also if its attempts have failed: they may have left something behind. `with` cannot read the step itself then.
+  undo_call& also_if_failed();
 
   const v1::UndoDefinition& definition() const { return definition_; }
   /// The problem of the template; empty: none.

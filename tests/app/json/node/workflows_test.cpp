@@ -50,6 +50,14 @@ TEST(workflow_json, shows_the_kind_of_each_step_and_only_what_it_has) {
   }
 }
 
+TEST(workflow_json, says_whether_a_step_that_has_failed_is_undone) {
+  const auto steps = steps_shown(R"(  a: { agent: x, call: y, undo: { call: z, also_if_failed: true } }
+  b: { agent: x, call: y, undo: { call: z } }
+)");
+  EXPECT_EQ(steps[0]["undo"].at("also_if_failed"), nlohmann::json(true));
+  EXPECT_EQ(steps[1]["undo"].at("also_if_failed"), nlohmann::json(false));
+}
+
 TEST(workflow_json, shows_how_a_step_is_repeated_and_the_output) {
   const auto steps = steps_shown(R"(  once: { agent: bank, call: order }
   poll: { agent: bank, call: look, repeat: { until: "${ .steps.poll.done }", every: 10m, max: 7 } }
