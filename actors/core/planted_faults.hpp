@@ -130,6 +130,13 @@ struct planted_faults {
   bool refuse_awaited = false;           // an outcome that a step waits for is refused
   bool accept_unknown = false;           // an outcome that no step waits for is acknowledged as accepted
 
+  bool lose_callback = false;           // a callback is acknowledged and changes nothing
+  bool lose_early_callback = false;     // one that comes while the attempt is in progress is acknowledged and forgotten
+  bool complete_at_acceptance = false;  // the agent's answer completes a step that awaits a callback
+  bool accept_old_callback = false;     // a callback counts whichever key it is of
+  bool keep_key_after_fault = false;    // after a callback with a fault the next attempt uses the same key
+  bool forget_callback_end = false;     // a step waits for its callback for ever
+
   bool lose_notice = false;         // no notice is sent when a task has ended
   bool keep_snapshot = false;       // reads may be older than answers already given
   bool take_old_rows = false;       // rows that a courier meant for an earlier Scheduler are erased again

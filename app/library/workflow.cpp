@@ -251,6 +251,13 @@ workflow_step& workflow_step::cool_off(duration how_long) {
   return *this;
 }
 
+workflow_step& workflow_step::callback(duration timeout) {
+  // 0 would be a step without a callback.
+  if (timeout == duration{0}) of_->problems.push_back({definition().name(), "callback.timeout", "0s is not between 1ms and 3660d", ""});
+  set("callback").set_callback_ms(timeout.count());
+  return *this;
+}
+
 workflow_step& workflow_step::repeat(const std::string& until, duration every, std::uint32_t max) {
   auto& repeat = *set("repeat").mutable_repeat();
   repeat.clear_until_json();

@@ -81,6 +81,7 @@ class writer {
     if (step.in_doubt() == v1::IN_DOUBT_PARK) line(2, "in_doubt", "park");
     if (step.in_doubt() == v1::IN_DOUBT_FAIL) line(2, "in_doubt", "fail");
     failure(step);
+    if (step.callback_ms() != 0) line(2, "callback", "{ timeout: " + format_duration(step.callback_ms()) + " }");
     if (step.has_repeat())
       line(2, "repeat",
            "{ until: " + step.repeat().until_json() + ", every: " + format_duration(step.repeat().every_ms()) +

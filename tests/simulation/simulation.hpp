@@ -79,6 +79,7 @@ enum class concern : std::uint8_t {
   results,         // outputs of tasks
   repeats,         // steps that are repeated
   undo_of_failed,  // undos of steps that have failed
+  callbacks,       // steps that are answered later
   count
 };
 const char* concern_name(concern which);

@@ -19,7 +19,7 @@ v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, st
 
 void task_machine::start_perform(std::uint32_t index) {
   if (at(index).kind() != v1::STEP_KIND_CALL) return start_own(index);
-  if (waits_itself(at(index))) return;
+  if (waits_itself(at(index)) || take_early_answer(index)) return;
   if (at(index).until_open()) {
     ask_until(index);
     // A round that ended while the task was stopped: the next one may begin now.
@@ -374,6 +374,7 @@ void task_machine::keep_result(std::uint32_t index, const std::string& output) {
   step.clear_next_key_in_doubt();
   step.clear_passed_over();
   step.clear_until_open();
+  step.clear_awaits_callback();
 }
 
 /// Applies the verdict about a perform that was in doubt.
@@ -436,6 +437,7 @@ void task_machine::hand_back(std::uint32_t index, std::string why) {
     move_step(record_, index, doubt ? step_moves::doubt : step_moves::hand_back, ctx_.now, out_, "refused");
   }
   note(v1::EVENT_KIND_STEP_RETRIED, index, std::move(why));
+  take_early_answer(index);
 }
 
 /// Counts the attempt in progress at its instance, if the instance is connected, and against limits. False: the input cannot be read or the

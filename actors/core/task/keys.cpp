@@ -20,6 +20,10 @@ void raise_generation(v1::StepRecord& step, decision& out) {
   forget_progress(step, out);
   if (step.has_fault()) step.mutable_fault()->clear_key_spent();
   step.clear_next_key_in_doubt();
+  // Callbacks name the generation: none of those to come counts.
+  step.clear_awaits_callback();
+  drop_payload(step.early_answer().output(), out);
+  step.clear_early_answer();
 }
 
 void note_undo_ended(v1::StepRecord& step, bool doubt) {

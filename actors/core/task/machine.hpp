@@ -130,6 +130,18 @@ class task_machine {
   bool out_of_rounds(const v1::StepRecord& step) const;
   void decide_round(std::uint32_t index, const std::optional<std::string>& answer);
 
+  // ---- steps with `callback` (steps/callback.cpp) ----
+  void accept(std::uint32_t index);
+  void await_callback(std::uint32_t index, std::int64_t until_ms);
+  std::int64_t callback_end(const v1::StepRecord& step) const;
+  void miss_callback(std::uint32_t index);
+  void bring_callback_near(v1::StepRecord& step);
+  void operator_callback(const operated& e);
+  std::optional<error> refuse_callback(const v1::StepRecord& step, const operated& e) const;
+  bool takes_answer(const v1::StepRecord& step) const;
+  bool take_early_answer(std::uint32_t index);
+  void take_answer(std::uint32_t index, const std::string& output, const v1::Fault* fault);
+
   // ---- the output of the task (steps/output.cpp) ----
   bool has_given_output();
   bool keep_output(std::string json);
@@ -185,6 +197,7 @@ class task_machine {
   void recover_if_due(std::uint32_t index);
   void retry(std::uint32_t index);
   void give_up(std::uint32_t index);
+  void fail_for_good(std::uint32_t index, std::string_view code, std::string why);
   answer answer_of(const v1::StepRecord& step) const;
   void answer_given_up(std::uint32_t index);
   std::string why_given_up(const v1::StepRecord& step) const;

@@ -114,9 +114,12 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
   if (direction == v1::DIRECTION_UNDO) note_undo_ended(step, doubt);
   if (direction == v1::DIRECTION_PERFORM) {
     if (doubt) step.set_doubtful(true);
-    move_step(record_, index, doubt ? step_moves::doubt : step_moves::fail, ctx_.now, out_, fault.code());
+    // One whose callback did not come has been in doubt since its agent accepted it.
+    if (!doubt || step.state() != v1::STEP_STATE_IN_DOUBT)
+      move_step(record_, index, doubt ? step_moves::doubt : step_moves::fail, ctx_.now, out_, fault.code());
   }
   note(kind, index, fault.code() + ": " + fault.message());
+  if (direction != v1::DIRECTION_UNDO && take_early_answer(index)) return;
   // An attempt in progress when undoing began is not repeated; nothing is repeated in a task that is to fail, except look-ups.
   if (direction == v1::DIRECTION_PERFORM && drains()) {
     if (step.doubtful() && !doubt) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
@@ -176,7 +179,10 @@ void task_machine::recover_if_due(std::uint32_t index) {
     end_badly(index, fault, v1::EVENT_KIND_STEP_EXPIRED);
   } else if (may_go_on && step.not_before_unix_ms() != 0 &&
              now_ms() >= step.not_before_unix_ms() + (planted(&planted_faults::late_recovery) ? 20'000 : 0)) {
-    waits_itself(step) ? end_wait(index) : retry(index);
+    if (step.awaits_callback())
+      miss_callback(index);
+    else
+      waits_itself(step) ? end_wait(index) : retry(index);
   }
 }
 
@@ -206,6 +212,8 @@ void task_machine::take_up(std::uint32_t index) {
   if (record_.state() != v1::TASK_STATE_RUNNING || under_way(step) || !failed || to_be_looked_up(step) || step.passed_over()) return;
   if (step.given_up())
     answer_given_up(index);
+  else if (step.awaits_callback())
+    await_callback(index, callback_end(step));
   else if (attempts_left(step))
     wait_for_recovery(index, 0);
   else
@@ -218,6 +226,7 @@ void task_machine::retry(std::uint32_t index) {
   step.clear_not_before_unix_ms();
   step.clear_held_until_unix_ms();
   step.clear_given_up();
+  step.clear_awaits_callback();
   step.set_blocked_seen_ms(ctx_.agents->blocked_ms(definition_of(step).agent()));
   out_.changed = true;
   if (out_of_rounds(step)) step.set_rounds_excused(step.rounds());
@@ -245,12 +254,25 @@ void task_machine::give_up(std::uint32_t index) {
   if (record_.state() == v1::TASK_STATE_RUNNING) answer_given_up(index);
 }
 
+/// The step is pending and fails without an attempt: no attempt can help.
+void task_machine::fail_for_good(std::uint32_t index, std::string_view code, std::string why) {
+  auto& fault = *at(index).mutable_fault();
+  fault.Clear();
+  fault.set_kind(v1::FAULT_KIND_PERMANENT);
+  fault.set_code(std::string{code});
+  fault.set_message(std::move(why));
+  move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
+  note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + fault.message());
+  give_up(index);
+}
+
 void task_machine::look_up(std::uint32_t index) {
   auto& step = at(index);
   if (step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_LOOKUP);
   step.clear_not_before_unix_ms();
   step.clear_given_up();
+  step.clear_awaits_callback();
   excuse(step, v1::DIRECTION_LOOKUP);
   out_.changed = true;
 }

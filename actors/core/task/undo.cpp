@@ -21,6 +21,7 @@ void task_machine::begin_undo(std::string reason) {
     auto& step = at(i);
     if (attempt_out(step)) continue;
     step.clear_not_before_unix_ms();
+    step.clear_awaits_callback();
     // Its agent counts the lease by a steady clock: it is no longer than one that would begin now.
     if (step.held_until_unix_ms() > now_ms()) {
       step.set_held_until_unix_ms(std::min(step.held_until_unix_ms(), now_ms() + timeout_of(step, step.direction())));
@@ -84,8 +85,9 @@ void task_machine::advance_undo() {
 
 /// The step is next to be undone: something has to be done unless it is in progress.
 void task_machine::undo_next(std::uint32_t index) {
+  if (under_way(at(index))) return;
+  take_early_answer(index);
   const auto& step = at(index);
-  if (under_way(step)) return;
   const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
   const auto asked_in_vain = doubt && step.direction() == v1::DIRECTION_LOOKUP && step.given_up();
   if (step.given_up() && !asked_in_vain) return;

@@ -109,6 +109,9 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
     if (!step.when_json().empty())
       out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";
   for (const auto& step : definition.steps())
+    if (step.callback_ms() != 0)
+      out += "callback  " + printable(step.name()) + ": at most " + format_duration(step.callback_ms()) + " after it was accepted\n";
+  for (const auto& step : definition.steps())
     if (step.has_repeat()) out += "repeat    " + printable(step.name()) + ": " + repeat_text(step.repeat()) + "\n";
   text_table table{{{"STEP"},
                     {"NEEDS"},

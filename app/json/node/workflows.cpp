@@ -75,6 +75,11 @@ void write_step(json_writer& out, const v1::StepDefinition& step) {
   out.key("cool_off_ms").number(std::int64_t{step.cool_off_ms()});
   out.key("in_doubt");
   calls ? out.string(in_doubt_word(step.in_doubt())) : out.null();
+  out.key("callback");
+  if (step.callback_ms() == 0)
+    out.null();
+  else
+    out.begin_object().key("timeout_ms").number(std::int64_t{step.callback_ms()}).end_object();
   write_repeat(out, step);
   out.key("heartbeat_ms").number(std::int64_t{step.heartbeat_ms()});
   write_labels(out, step.labels());

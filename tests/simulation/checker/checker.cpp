@@ -79,6 +79,7 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   ids_[what.task_number()] = what.task_id();
   restores_.handed_over(what, shape_of(record), record);
   if (restores_.on()) return;
+  if (const auto* known = shape_of(record)) contents_.of_callbacks().handed_over(what, *known);
   if (epoch < led_under_) return handed_over_late(instance, incarnation, epoch, what);
 
   auto& past = steps_[of];
@@ -402,7 +403,10 @@ void checker::noticed(const v1::TaskEnd& what, std::uint64_t epoch, const store:
 
 void checker::look_for_late(std::uint64_t epoch) {
   if (epoch != epoch_ || restores_.on()) return;
-  for (const auto& [number, record] : seen_) pace_.look_for_late(record, epoch_since_us_);
+  for (const auto& [number, record] : seen_) {
+    pace_.look_for_late(record, epoch_since_us_);
+    if (const auto* plan = shape_of(record)) contents_.of_callbacks().look_for_late(record, *plan, epoch_since_us_);
+  }
 }
 
 void checker::recovery_asked(const v1::Recover& what) {

@@ -289,6 +289,7 @@ class checker {
   void judge_alerts_at_end(const store::snapshot& durable) const;
   void judge_lists(const store::snapshot& durable) const;
   signal_book::task signaled_task(const std::string& id) const;
+  callback_book::task called_task(const std::string& id) const;
   /// How many effects of the step stand, but for those of rounds that have ended.
   std::size_t open_effects(const v1::TaskRecord& record, std::uint32_t index) const;
   bool settled_by_operator(const std::string& id, const std::string& step) const;

@@ -67,6 +67,7 @@ const char* concern_name(concern which) {
     case concern::results: return "results";
     case concern::repeats: return "repeats";
     case concern::undo_of_failed: return "undo_of_failed";
+    case concern::callbacks: return "callbacks";
     case concern::count: break;
   }
   return "?";

@@ -38,7 +38,7 @@ v1::StepDefinition own_step(engine_of_chance& chance, const v1::StepDefinition& 
   return out;
 }
 
-/// Steps without an agent, steps that are repeated, and an output.
+/// Steps without an agent, steps that are repeated or answered later, and an output.
 void add_constructs(engine_of_chance& chance, v1::WorkflowDefinition& to) {
   if (below(chance, 3) == 0) to.set_output_json(below(chance, 2) == 0 ? R"({"n":"${ .input.n }"})" : R"("${ .input.n + 1 }")");
   for (auto& one : *to.mutable_steps()) {
@@ -51,6 +51,7 @@ void add_constructs(engine_of_chance& chance, v1::WorkflowDefinition& to) {
       one.mutable_repeat()->set_every_ms(below(chance, 2) * 2'000);
       one.mutable_repeat()->set_most(1 + below(chance, 4));
     }
+    if (one.kind() == v1::STEP_KIND_CALL && below(chance, 3) == 0) one.set_callback_ms(1 + below(chance, 20'000));
   }
 }
 
@@ -136,6 +137,19 @@ operated random_action(engine_of_chance& chance, const world& w, std::uint32_t s
   return e;
 }
 
+operated random_callback(engine_of_chance& chance, const world& w, std::uint32_t step, bool there) {
+  operated e;
+  e.action.set_verb(v1::OPERATOR_VERB_CALLBACK);
+  e.action.set_who("service");
+  if (below(chance, 2) == 0) e.action.set_json(below(chance, 8) == 0 ? "{not json" : R"({"v":700})");
+  if (below(chance, 4) == 0) {
+    e.action.mutable_fault()->set_kind(below(chance, 2) == 0 ? v1::FAULT_KIND_PERMANENT : v1::FAULT_KIND_TRANSIENT);
+    e.action.mutable_fault()->set_code("refused");
+  }
+  e.called_back = {step, (there ? w.at(step).generation() : 0) + (below(chance, 8) == 0 ? 1 : 0)};
+  return e;
+}
+
 event random_event(engine_of_chance& chance, const world& w) {
   const auto step = below(chance, static_cast<std::uint32_t>(w.record.steps_size()) + 1);
   const auto there = step < static_cast<std::uint32_t>(w.record.steps_size());
@@ -164,6 +178,7 @@ event random_event(engine_of_chance& chance, const world& w) {
     case 10: return task_admitted{};
     case 11:
       if (below(chance, 6) == 0) return random_action(chance, w, step, there);
+      if (below(chance, 4) == 0) return random_callback(chance, w, step, there);
       return random_end(chance, w, step, there);
     default: return agent_replaced{"n1/svc", w.agents.instances.at("n1/svc").incarnation};
   }

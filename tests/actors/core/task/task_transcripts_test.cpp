@@ -1,8 +1,9 @@
-// Golden transcripts of whole tasks (tests/golden.hpp says how a file is written). The commands in transcripts/:
+// Golden transcripts of whole tasks (tests/golden.hpp says how a file is written). The commands in transcripts/, of which steps/ is about
+// the constructs of the workflow language:
 //
 //   workflow [timeout=MS] [on_failure=undo|park|cool_off] [output=JSON]     then for each step a line
 //     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL [also_if_failed]] [pivot] [cool_off=MS]
-//       [every=MS max=N]
+//       [every=MS max=N] [callback=MS]
 //       [when=JSON] [until=JSON] [with=JSON]
 //   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
 //   submit JSON | admit | outcome STEP ATTEMPT JSON | fault STEP ATTEMPT KIND CODE | evaluated STEP JSON... | evaluation_failed STEP SENTENCE
@@ -10,7 +11,7 @@
 //   recover STEP | due | freed | replaced INSTANCE INCARNATION | resume | poison REASON | tick MS | row
 //   undone STEP | undo_fault STEP KIND CODE | looked_up STEP done|never_happened|unknown [JSON] | lookup_fault STEP KIND CODE
 //   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
-//   signal NAME [JSON] | clock_set_back MS
+//   signal NAME [JSON] | callback STEP GENERATION [JSON] | callback_fault STEP GENERATION KIND CODE | clock_set_back MS
 //   operator VERB [STEP] [JSON]      retry skip completed never_happened undo cancel pause resume
 
 #include <algorithm>
@@ -101,6 +102,15 @@ class interpreter {
     if (verb == "deadline") return w.deadline_unix_ms = start_ms + number(1), "ok\n";
     if (verb == "signal")
       return shown(w.signal(given.at(1), given.size() > 2 ? std::optional{rest_after(lines.front(), 2)} : std::nullopt));
+    if (verb == "callback")
+      return shown(
+          w.callback(step_of(given.at(1)), number(2), given.size() > 3 ? std::optional{rest_after(lines.front(), 3)} : std::nullopt));
+    if (verb == "callback_fault") {
+      v1::Fault fault;
+      fault.set_kind(kind_of(given.at(3)));
+      fault.set_code(given.at(4));
+      return shown(w.callback(step_of(given.at(1)), number(2), std::nullopt, fault));
+    }
     if (verb == "clock_set_back") return w.now_ms -= number(1), shown(w.apply(clock_set_back{}));
     if (verb == "operator") {
       const auto json = given.size() > 3 ? std::optional<std::string>{rest_after(lines.front(), 3)} : std::nullopt;
@@ -151,6 +161,7 @@ class interpreter {
         if (word == "pivot") one.set_pivot(true);
         if (word.rfind("every=", 0) == 0) one.mutable_repeat()->set_every_ms(std::stol(value));
         if (word.rfind("max=", 0) == 0) one.mutable_repeat()->set_most(static_cast<std::uint32_t>(std::stoul(value)));
+        if (word.rfind("callback=", 0) == 0) one.set_callback_ms(std::stol(value));
         if (word == "value") one = own(one, v1::STEP_KIND_VALUE);
         if (word == "wait") one = own(one, v1::STEP_KIND_WAIT);
         if (word.rfind("signal=", 0) == 0) {
@@ -219,9 +230,10 @@ class interpreter {
 };
 
 TEST(task, behaves_as_its_transcripts_say) {
-  compare_with_golden("tests/actors/core/task/transcripts", 5, [] {
-    return [run = std::make_shared<interpreter>()](const std::vector<std::string>& lines) { return run->run(lines); };
-  });
+  for (const auto* folder : {"tests/actors/core/task/transcripts", "tests/actors/core/task/transcripts/steps"})
+    compare_with_golden(folder, 5, [] {
+      return [run = std::make_shared<interpreter>()](const std::vector<std::string>& lines) { return run->run(lines); };
+    });
 }
 
 }  // namespace

@@ -97,6 +97,9 @@ inline std::string text_of(const v1::StepRecord& step) {
   if (step.timed_out()) out += " TIMED OUT";
   if (step.rounds() > 0) out += " rounds=" + std::to_string(step.rounds()) + (step.until_open() ? " UNTIL?" : "");
   if (step.wanted()) out += " WANTED";
+  if (step.awaits_callback()) out += " CALLBACK?";
+  if (step.has_early_answer())
+    out += " early=" + (step.early_answer().has_fault() ? step.early_answer().fault().code() : text_of(step.early_answer().output()));
   if (step.complete_by_unix_ms() != 0) out += " complete_by=" + time_text(step.complete_by_unix_ms());
   if (step.not_before_unix_ms() != 0) out += " not_before=" + time_text(step.not_before_unix_ms());
   if (!step.instance().empty()) out += " by=" + step.instance() + "#" + std::to_string(step.incarnation());
@@ -209,6 +212,14 @@ inline void check_always_true(const v1::TaskRecord& record, const workflow& defi
     }
     if (state == v1::STEP_STATE_IN_DOUBT) {
       EXPECT_TRUE(step.doubtful());
+    }
+    if (step.awaits_callback()) {
+      EXPECT_EQ(state, v1::STEP_STATE_IN_DOUBT);
+      EXPECT_EQ(step.direction(), v1::DIRECTION_PERFORM);
+      EXPECT_FALSE(step.given_up());
+    }
+    if (step.has_early_answer() && active) {
+      EXPECT_TRUE(attempt_out(step) || step.held_until_unix_ms() != 0) << "an answer that nothing will take up";
     }
     if (state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_UNDONE || state == v1::STEP_STATE_SKIPPED) {
       EXPECT_FALSE(step.doubtful()) << "doubt passed over";
@@ -366,6 +377,20 @@ class world {
     e.action.set_signal(name);
     if (data) e.action.set_json(*data);
     e.action.set_who("shop");
+    return apply(e);
+  }
+
+  /// For the generation of the step's key; `fault`: the work was not done.
+  decision callback(std::uint32_t step, std::uint32_t generation, std::optional<std::string> output,
+                    std::optional<v1::Fault> fault = std::nullopt, const std::string& token = {}) {
+    operated e;
+    e.action.set_verb(v1::OPERATOR_VERB_CALLBACK);
+    e.action.set_who("service");
+    e.action.set_token(token);
+    if (output) e.action.set_json(*output);
+    if (fault) *e.action.mutable_fault() = *fault;
+    if (!token.empty()) e.content_hash = e.action.SerializeAsString();
+    e.called_back = {step, generation};
     return apply(e);
   }
 

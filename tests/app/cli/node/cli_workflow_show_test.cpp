@@ -74,5 +74,20 @@ steps:
       << text;
 }
 
+TEST(workflow_show, has_a_line_for_each_step_that_awaits_a_callback) {
+  const auto file = parse_workflow("w.yaml", R"(workflow: w
+steps:
+  order: { agent: bank, call: order }
+  sign: { agent: sign, call: request, callback: { timeout: 36h } }
+)",
+                                   nullptr);
+  ASSERT_TRUE(file.problems.empty()) << to_text(file.problems.front());
+  v1::WorkflowShowReply reply;
+  *reply.mutable_workflow()->mutable_definition() = file.definition;
+  const auto text = workflow_show_text(reply);
+  EXPECT_NE(text.find("\ncallback  sign: at most 1d12h after it was accepted\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("callback  order"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace fairlead::app

@@ -70,5 +70,13 @@ TEST(workflow_json, shows_how_a_step_is_repeated_and_the_output) {
   EXPECT_EQ(nlohmann::json::parse(workflow_show_json(reply)).at("output"), nlohmann::json({{"n", "${ .steps.poll.n }"}}));
 }
 
+TEST(workflow_json, shows_how_long_a_callback_may_take) {
+  const auto steps = steps_shown(R"(  order: { agent: bank, call: order }
+  sign: { agent: sign, call: request, callback: { timeout: 7d } }
+)");
+  EXPECT_TRUE(steps[0].at("callback").is_null());
+  EXPECT_EQ(steps[1].at("callback"), nlohmann::json({{"timeout_ms", 604'800'000}}));
+}
+
 }  // namespace
 }  // namespace fairlead::app
