@@ -39,7 +39,7 @@ bool may_have(v1::StepKind kind, std::string_view key) {
 
 /// The fields of a message that are set, as keys of the file. `with`, `wait` and `undo` are looked at by themselves.
 std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
-  const std::array<std::pair<std::string_view, bool>, 17> all{{{"agent", !step.agent().empty()},
+  const std::array<std::pair<std::string_view, bool>, 18> all{{{"agent", !step.agent().empty()},
                                                                {"call", !step.call().empty()},
                                                                {"signal", !step.signal().empty()},
                                                                {"input_type", !step.input_type().empty()},
@@ -51,6 +51,7 @@ std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
                                                                {"retry_for", step.retry_for_ms() != 0},
                                                                {"attempts", step.attempts() != 0},
                                                                {"backoff", step.has_backoff()},
+                                                               {"retry", step.retry_size() != 0},
                                                                {"in_doubt", step.in_doubt() != v1::IN_DOUBT_UNSPECIFIED},
                                                                {"on_failure", step.on_failure() != v1::ON_FAILURE_UNSPECIFIED},
                                                                {"cool_off", step.cool_off_ms() != 0},
