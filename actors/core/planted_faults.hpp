@@ -24,6 +24,8 @@ struct planted_faults {
   bool go_on_in_doubt = false;         // a step in doubt is passed over although nobody has said that it may
   bool forget_failed_end = false;      // a task completes without a step although its workflow says end: failed
   bool skip_undo = false;              // a completed step is passed over when the task is undone
+  bool skip_undo_of_failed = false;    // a step that has failed is passed over although its undo says also_if_failed
+  bool undo_failed_anyway = false;     // a step that has failed is undone although its undo does not say also_if_failed
   bool double_undo = false;            // a step that is undone is undone once more
   bool undo_pivot = false;             // a pivot is undone like any other step
   bool wrong_order = false;            // steps are undone in the order in which they were performed

@@ -35,12 +35,12 @@ const std::vector<std::pair<std::string, bool>> on_timeout_words{{"fail", false}
 // Each may be wrong for some kind of step.
 const std::vector<std::string> step_keys{"agent",   "call",       "wait",       "signal",   "with",      "input_type", "output_type",
                                          "timeout", "on_timeout", "heartbeat",  "labels",   "retry_for", "attempts",   "backoff",
-                                         "retry",   "in_doubt",   "on_failure", "cool_off", "pivot",     "repeat"};
+                                         "retry",   "in_doubt",   "on_failure", "cool_off", "pivot",     "callback",   "repeat"};
 
 // Words of later releases, refused by name.
 const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
 const std::vector<std::string> later_in_step{"for_each", "workflow", "join", "finally", "lock"};
-const std::vector<std::string> later_in_undo{"also_if_failed", "retry"};
+const std::vector<std::string> later_in_undo{"retry"};
 
 class workflow_reader {
  public:
@@ -272,8 +272,18 @@ class workflow_reader {
     if (const auto type = found(section, "output_type", here)) {
       if (const auto text = type->text()) step.set_output_type(*text);
     }
+    if (const auto callback = found(section, "callback", here)) read_callback(*callback, step);
     if (const auto repeat = found(section, "repeat", here)) read_repeat(*repeat, *step.mutable_repeat());
     if (const auto undo = found(section, "undo", here)) read_undo(*undo, *step.mutable_undo());
+  }
+
+  void read_callback(const yaml_node& node, v1::StepDefinition& step) {
+    yaml_section section{node};
+    if (const auto timeout = section.require("timeout", "how long the callback may take, such as 7d")) {
+      place(dotted(node.where(), "timeout"), *timeout);
+      if (const auto ms = timeout->duration_ms(1, longest_ms)) step.set_callback_ms(*ms);
+    }
+    section.finish();
   }
 
   void read_repeat(const yaml_node& node, v1::RepeatDefinition& repeat) {
@@ -348,6 +358,9 @@ class workflow_reader {
       if (const auto json = with->json()) undo.set_with_json(*json);
     }
     read_patience(section, here, undo);
+    if (const auto also = found(section, "also_if_failed", here)) {
+      if (const auto value = also->boolean()) undo.set_also_if_failed(*value);
+    }
     section.not_yet(later_in_undo);
     section.finish();
   }

@@ -163,6 +163,11 @@ retry_rule& retry_rule::backoff(duration first, double factor, std::optional<dur
   return *this;
 }
 
+undo_call& undo_call::also_if_failed() {
+  definition_.set_also_if_failed(true);
+  return *this;
+}
+
 v1::StepDefinition& workflow_step::definition() const { return *of_->definition.mutable_steps(index_); }
 
 v1::StepDefinition& workflow_step::set(const char* key) {
@@ -274,6 +279,13 @@ workflow_step& workflow_step::on_failure(fairlead::on_failure what) {
 
 workflow_step& workflow_step::cool_off(duration how_long) {
   set("cool_off").set_cool_off_ms(how_long.count());
+  return *this;
+}
+
+workflow_step& workflow_step::callback(duration timeout) {
+  // 0 would be a step without a callback.
+  if (timeout == duration{0}) of_->problems.push_back({definition().name(), "callback.timeout", "0s is not between 1ms and 3660d", ""});
+  set("callback").set_callback_ms(timeout.count());
   return *this;
 }
 

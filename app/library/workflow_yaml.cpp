@@ -100,6 +100,7 @@ class writer {
     if (step.in_doubt() == v1::IN_DOUBT_PARK) line(2, "in_doubt", "park");
     if (step.in_doubt() == v1::IN_DOUBT_FAIL) line(2, "in_doubt", "fail");
     failure(step);
+    if (step.callback_ms() != 0) line(2, "callback", "{ timeout: " + format_duration(step.callback_ms()) + " }");
     if (step.has_repeat())
       line(2, "repeat",
            "{ until: " + step.repeat().until_json() + ", every: " + format_duration(step.repeat().every_ms()) +
@@ -122,6 +123,7 @@ class writer {
     line(3, "call", quoted(undo.call()));
     if (!undo.with_json().empty()) line(3, "with", undo.with_json());
     patience(3, undo);
+    if (undo.also_if_failed()) line(3, "also_if_failed", "true");
   }
 
   std::string out_;

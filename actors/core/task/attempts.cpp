@@ -191,7 +191,7 @@ bool task_machine::fill(std::uint32_t index, v1::Perform& message) {
   message.set_input(std::string{*input});
   message.set_idempotency_key(
       idempotency_key(record_, step, planted(&planted_faults::reuse_key) ? v1::DIRECTION_PERFORM : step.direction()));
-  if (step.direction() != v1::DIRECTION_PERFORM) message.set_perform_key(idempotency_key(record_, step, v1::DIRECTION_PERFORM));
+  if (step.direction() != v1::DIRECTION_PERFORM) message.set_perform_key(perform_key_of(step));
   if (undo) {
     message.set_in_doubt(step.doubtful());
     const auto output = text_of(step.output());
@@ -212,7 +212,8 @@ const input_template& task_machine::template_of(const v1::StepRecord& step, v1::
 bool task_machine::undo_wanted(const v1::StepRecord& step) const {
   if (step.has_undo_input() || attempt_out(step)) return false;
   if (step.given_up() && step.direction() != v1::DIRECTION_LOOKUP) return false;
-  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_UNDOING;
+  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_UNDOING ||
+         is_undone_though_failed(definition_of(step), step);
 }
 
 /// null: there is no such part.

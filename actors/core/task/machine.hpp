@@ -194,6 +194,7 @@ class task_machine {
   void recover_if_due(std::uint32_t index);
   void retry(std::uint32_t index);
   void give_up(std::uint32_t index);
+  void fail_for_good(std::uint32_t index, std::string_view code, std::string why);
   answer answer_of(const v1::StepRecord& step) const;
   void answer_given_up(std::uint32_t index);
   std::string why_given_up(const v1::StepRecord& step) const;
@@ -226,6 +227,7 @@ class task_machine {
   void begin_undo(std::string reason);
   void advance_undo();
   void undo_next(std::uint32_t index);
+  std::string perform_key_of(const v1::StepRecord& step) const;
   void undo_done(std::uint32_t index, const std::string& how);
   void finish_undo();
   void park_if_stuck();

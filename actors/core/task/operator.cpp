@@ -251,7 +251,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   if (step == nullptr) return;
   if (refuse_in_progress(*step)) return;
   if (record_.state() == v1::TASK_STATE_UNDOING) {
-    if (step->state() == v1::STEP_STATE_UNDOING ||
+    if (step->state() == v1::STEP_STATE_UNDOING || is_undone_though_failed(definition_of(*step), *step) ||
         (step->state() == v1::STEP_STATE_COMPLETED && ctx_.definition->compiled(step->definition()).undo_with)) {
       next_steps next;
       ctx_.engine->next_undo(*ctx_.definition, record_, next);

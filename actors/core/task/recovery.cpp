@@ -30,7 +30,8 @@ void task_machine::count_blocked(std::uint32_t index) {
 /// A step that only waits for its service to come back gives up once its patience is over.
 void task_machine::give_up_if_blocked(std::uint32_t index) {
   auto& step = at(index);
-  const auto waits = step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_UNDOING || to_be_looked_up(step);
+  const auto to_be_performed = step.state() == v1::STEP_STATE_PENDING && !drains();
+  const auto waits = to_be_performed || step.state() == v1::STEP_STATE_UNDOING || to_be_looked_up(step);
   if (!waits || under_way(step) || step.given_up() || stopped() || retry_for_of(step, rule_of(step)) == 0 || !retry_clock_runs(step))
     return;
   if (ctx_.agents->blocked_ms(definition_of(step).agent()) <= step.blocked_seen_ms()) return;
@@ -232,6 +233,18 @@ void task_machine::give_up(std::uint32_t index) {
   step.set_given_up(true);
   note(v1::EVENT_KIND_STEP_GIVEN_UP, index);
   if (record_.state() == v1::TASK_STATE_RUNNING) answer_given_up(index);
+}
+
+/// The step is pending and fails without an attempt: no attempt can help.
+void task_machine::fail_for_good(std::uint32_t index, std::string_view code, std::string why) {
+  auto& fault = *at(index).mutable_fault();
+  fault.Clear();
+  fault.set_kind(v1::FAULT_KIND_PERMANENT);
+  fault.set_code(std::string{code});
+  fault.set_message(std::move(why));
+  move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
+  note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + fault.message());
+  give_up(index);
 }
 
 void task_machine::look_up(std::uint32_t index) {

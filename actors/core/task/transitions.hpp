@@ -37,7 +37,7 @@ inline constexpr step_transition settle{"settle", any_of(at::in_doubt, at::faile
 inline constexpr step_transition disprove{"disprove", any_of(at::in_doubt, at::failed), at::pending};
 inline constexpr step_transition exhaust{"exhaust", any_of(at::in_doubt), at::failed};
 inline constexpr step_transition skip{"skip", any_of(at::pending, at::failed), at::skipped};
-inline constexpr step_transition undo{"undo", any_of(at::completed, at::in_doubt), at::undoing};
+inline constexpr step_transition undo{"undo", any_of(at::completed, at::in_doubt, at::failed, at::pending), at::undoing};
 inline constexpr step_transition undone{"undone", any_of(at::undoing), at::undone};
 
 inline constexpr const step_transition* all[] = {&start,    &complete, &fail, &doubt, &hand_back, &retry,  &settle,

@@ -138,12 +138,25 @@ class checker {
       check_expression(index, "repeat.until", step.repeat().until_json(), graph, R"(write it as "${ … }", which gives true or false)",
                        true);
     if (!v1::InDoubt_IsValid(step.in_doubt())) add(name, "in_doubt", "this release does not know this value", "");
-    if (!step.has_undo() || step.undo().none()) return;
     const auto& undo = step.undo();
+    if (undo.none() && undo.also_if_failed())
+      add(name, "undo.also_if_failed", "undo: none says that there is nothing to undo, so also_if_failed has no effect",
+          "remove also_if_failed, or give the undo a call");
+    if (!step.has_undo() || undo.none()) return;
     check_call(name, "undo.call", step.agent(), undo.call());
     range(name, "undo.timeout", undo.timeout_ms(), 1);
     check_retry(name, "undo.", undo);
     check_template(index, "undo.with", undo.with_json(), graph, true);
+    if (undo.also_if_failed()) check_undo_of_failed(step);
+  }
+
+  void check_undo_of_failed(const v1::StepDefinition& step) {
+    const auto with = input_template::compile(step.undo().with_json());
+    if (!with) return;  // check_template has said so
+    const auto& reads = with->mentioned_steps();
+    if (std::find(reads.begin(), reads.end(), step.name()) == reads.end()) return;
+    add(step.name(), "undo.with", "with also_if_failed the undo cannot read its own step: a step that has failed has no output",
+        "read only what is known before the step, such as ${ .task.id }, or remove also_if_failed");
   }
 
   void check_needs(const v1::StepDefinition& step, const needs_graph& graph) {

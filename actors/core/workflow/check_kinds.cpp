@@ -56,6 +56,7 @@ std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
                                                                {"on_failure", step.on_failure() != v1::ON_FAILURE_UNSPECIFIED},
                                                                {"cool_off", step.cool_off_ms() != 0},
                                                                {"pivot", step.pivot()},
+                                                               {"callback", step.callback_ms() != 0},
                                                                {"repeat", step.has_repeat()}}};
   std::vector<std::string_view> out;
   for (const auto& [key, set] : all)
@@ -75,6 +76,8 @@ class kind_checker {
     for (const auto key : keys_set(step_))
       if (auto why = why_not(step_.kind(), key)) add(std::string{key}, std::move(*why));
     if (step_.has_repeat()) check_repeat();
+    if (step_.callback_ms() < 0 || step_.callback_ms() > longest_wait_ms)
+      add("callback.timeout", {std::to_string(step_.callback_ms()) + "ms is not between 1ms and " + format_duration(longest_wait_ms), ""});
     if (step_.kind() == v1::STEP_KIND_CALL) return std::move(found_);
     if (!step_.has_undo())
       add("undo", {words_of(step_.kind()) + " says that there is nothing to undo", "set undo: none"});

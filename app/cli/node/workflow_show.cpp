@@ -20,7 +20,8 @@ std::string joined(const google::protobuf::RepeatedPtrField<std::string>& words)
 
 std::string undo_text(const v1::StepDefinition& step) {
   if (!step.has_undo() || step.kind() != v1::STEP_KIND_CALL) return "";
-  return step.undo().none() ? "none" : step.undo().call();
+  if (step.undo().none()) return "none";
+  return step.undo().call() + (step.undo().also_if_failed() ? ", also if failed" : "");
 }
 
 /// What a step without an agent does, in the place of a call: `value`, `wait 10m`, `signal approve`.
@@ -116,6 +117,9 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
       out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";
   for (const auto& step : definition.steps())
     for (const auto& rule : step.retry()) out += "retry     " + printable(step.name()) + " on " + rule_text(rule) + "\n";
+  for (const auto& step : definition.steps())
+    if (step.callback_ms() != 0)
+      out += "callback  " + printable(step.name()) + ": at most " + format_duration(step.callback_ms()) + " after it was accepted\n";
   for (const auto& step : definition.steps())
     if (step.has_repeat()) out += "repeat    " + printable(step.name()) + ": " + repeat_text(step.repeat()) + "\n";
   text_table table{{{"STEP"},

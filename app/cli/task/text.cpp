@@ -166,7 +166,8 @@ std::string submitter_text(const v1::TaskRecord& task) {
 }  // namespace
 
 std::string fault_text(const v1::StepRecord& step) {
-  if (!step.has_fault()) return "";
+  // Of one that was accepted nothing is wrong.
+  if (!step.has_fault() || core::waits_for_callback(step)) return "";
   auto out = std::string{fault_kind_word(step.fault().kind())} + " " + step.fault().code();
   if (!step.fault().message().empty()) out += ": " + step.fault().message();
   return out;

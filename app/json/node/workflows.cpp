@@ -35,6 +35,7 @@ void write_undo(json_writer& out, const v1::StepDefinition& step) {
     out.key("timeout_ms").number(std::int64_t{undo.timeout_ms()});
     write_patience(out, undo);
     write_backoff(out.key("backoff"), undo.backoff());
+    out.key("also_if_failed").boolean(undo.also_if_failed());
   }
   out.end_object();
 }
@@ -88,6 +89,11 @@ void write_step(json_writer& out, const v1::StepDefinition& step) {
   out.key("cool_off_ms").number(std::int64_t{step.cool_off_ms()});
   out.key("in_doubt");
   calls ? out.string(in_doubt_word(step.in_doubt())) : out.null();
+  out.key("callback");
+  if (step.callback_ms() == 0)
+    out.null();
+  else
+    out.begin_object().key("timeout_ms").number(std::int64_t{step.callback_ms()}).end_object();
   write_repeat(out, step);
   out.key("heartbeat_ms").number(std::int64_t{step.heartbeat_ms()});
   write_labels(out, step.labels());

@@ -74,7 +74,8 @@ TEST(documented_keys, of_steps_have_their_defaults) {
                 {"repeat.every", "1s"},
                 {"repeat.max", "5"},
                 {"undo.timeout", "31s"},
-                {"undo.retry_for", "2h"}},
+                {"undo.retry_for", "2h"},
+                {"undo.also_if_failed", "true"}},
                [](const std::string& key, const std::string& value) {
                  if (key.starts_with("undo."))
                    return workflow_bytes("", "undo: { call: z" + (value.empty() ? "" : ", " + key.substr(5) + ": " + value) + " }");

@@ -464,8 +464,8 @@ TEST(workflow_file, refuses_later_words_by_name) {
               lines{"3:1: steps.a." + std::string{key} + ": this key is not supported yet"});
   for (const auto* key : {"labels", "lock", "finally", "retry"})
     EXPECT_EQ(workflow_problems(step_with("") + key + ": x\n"), lines{"5:1: " + std::string{key} + ": this key is not supported yet"});
-  EXPECT_EQ(workflow_problems(step_with("undo: { call: z,\n also_if_failed: true }")),
-            lines{"4:2: steps.a.undo.also_if_failed: this key is not supported yet"});
+  EXPECT_EQ(workflow_problems(step_with("undo: { call: z,\n retry: true }")),
+            lines{"4:2: steps.a.undo.retry: this key is not supported yet"});
 }
 
 TEST(workflow_file, checks_agents_and_calls_when_they_are_known) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/simulation/world/services.hpp"
+
 namespace fairlead::simulation {
 
 namespace {
@@ -34,6 +36,12 @@ bool is_unbegun(const v1::HistoryEvent& event) {
   return event.kind() == v1::EVENT_KIND_STEP_RETRIED && (event.detail().find("has not begun the step") != std::string::npos ||
                                                          event.detail().find("gave the step back") != std::string::npos ||
                                                          event.detail().find("before the step was handed over") != std::string::npos);
+}
+
+/// It tells what a callback has said, or that none has come.
+bool is_of_callback(const v1::HistoryEvent& event) {
+  const auto begins = [&](std::string_view code) { return event.detail().starts_with(std::string{code} + ":"); };
+  return begins(code_of_late_transient) || begins(code_of_late_permanent) || begins("callback_timeout");
 }
 
 bool is_bad_end(v1::EventKind kind) {
@@ -95,6 +103,7 @@ void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& re
   next.excused = past.excused;
   next.unbegun = past.unbegun;
   next.rounds = past.rounds;
+  next.more_ends = past.more_ends;
   next.waited_ms = orders == past.orders ? past.waited_ms : 0;
   next.orders = orders;
   next.decided_ms = decided_ms;
@@ -146,7 +155,8 @@ void pace_checker::judge_early(const v1::Perform& what, const series& past, cons
                                        std::to_string(decided_ms - past.ended_ms) + " ms after the one before, and is to wait for " +
                                        std::to_string(every_ms) + " ms");
   }
-  const auto said = ended && (past.fault == v1::FAULT_KIND_TRANSIENT || past.fault == v1::FAULT_KIND_IN_DOUBT);
+  // What a callback says counts in place of the outcome.
+  const auto said = ended && !past.called && (past.fault == v1::FAULT_KIND_TRANSIENT || past.fault == v1::FAULT_KIND_IN_DOUBT);
   if (!said || clock_.settings() != 0) return;
   const auto& step = plan.step(what.step());
   auto pause = pause_after(step, plan, record, what.direction(), past.attempt - past.rounds - past.unbegun, past.retry_after_ms);
@@ -198,10 +208,13 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
       // A round has attempts, pauses and patience of its own.
       auto& past = of({now.id(), index}, v1::DIRECTION_PERFORM);
       past.rounds = past.excused = past.attempt;
-      past.unbegun = 0;
+      past.unbegun = past.more_ends = past.bad_ends = 0;
       past.waited_ms = 0;
       newest.erase(index);
     }
+    if (event.kind() == v1::EVENT_KIND_STEP_ANSWERED) of({now.id(), index}, v1::DIRECTION_PERFORM).called = true;
+    if (auto& past = of({now.id(), index}, event.direction()); is_bad_end(event.kind()) && past.attempt == event.attempt())
+      past.more_ends += ++past.bad_ends > 1 ? 1 : 0;
     if (event.kind() == v1::EVENT_KIND_STEP_FAILED && event.detail().starts_with("repeat_exhausted:"))
       of({now.id(), index}, v1::DIRECTION_PERFORM).out_of_rounds = true;
     if (event.kind() == v1::EVENT_KIND_STEP_GIVEN_UP)
@@ -245,9 +258,11 @@ void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, c
     const auto& past = of({now.id(), index}, direction);
     // A former leader handed it over, so late that what its agent says of it counts for another: handed_over_late().
     if (past.attempt < why.attempt() && why.kind() == v1::EVENT_KIND_STEP_FAILED) return;
-    const auto said = past.ended == why.attempt() && why.kind() != v1::EVENT_KIND_STEP_EXPIRED && !lost;
-    pause = pause_after(step, plan, now, direction, core::attempt_of(record, direction) - past.rounds - past.unbegun,
-                        said ? past.retry_after_ms : 0);
+    const auto said = past.ended == why.attempt() && why.kind() != v1::EVENT_KIND_STEP_EXPIRED && !lost && !is_of_callback(why);
+    const auto ends = core::attempt_of(record, direction) - past.rounds - past.unbegun;
+    pause = pause_after(step, plan, now, direction, ends, said ? past.retry_after_ms : 0);
+    // Whether an end in doubt counts beside what a callback then says of the same attempt, nobody else can tell.
+    pause.most_ms = std::max(pause.most_ms, pause_after(step, plan, now, direction, ends + past.more_ends, 0).most_ms);
     // A process that died is at once taken for dead, also where it had said something that nobody has taken.
     judge_patience(now, index, why, waits_ms, pause, plan);
     if (!said || !past.accepted) pause.most_ms = std::max(pause.most_ms, past.retry_after_ms * 11 / 10 + whole_ms);
@@ -295,6 +310,7 @@ void pace_checker::judge_given_up(const v1::TaskRecord& now, const v1::HistoryEv
   const auto& past = of({now.id(), what.step() - 1}, direction);
   const auto made = what.attempt() - (direction == v1::DIRECTION_PERFORM ? past.rounds : 0);
   const auto said = past.ended == what.attempt();
+  if (before->detail().starts_with(code_of_late_permanent)) return;
   if (said && past.fault == v1::FAULT_KIND_PERMANENT) return;
   if (direction == v1::DIRECTION_PERFORM && !core::may_be_repeated(step.in_doubt()) && before->kind() != v1::EVENT_KIND_STEP_FAILED) return;
   if (const auto patience_ms = patience_of(step, direction); patience_ms != 0) {

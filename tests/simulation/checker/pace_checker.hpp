@@ -70,7 +70,10 @@ class pace_checker {
     std::int64_t ended_ms = 0;   // by the shard's clock
     std::int64_t waited_ms = 0;  // for further attempts, since an operator's last order
     bool accepted = false;
-    bool out_of_rounds = false;  // since its last attempt the step has failed for want of rounds
+    bool out_of_rounds = false;   // since its last attempt the step has failed for want of rounds
+    std::uint32_t bad_ends = 0;   // of its last attempt; a callback may bring a second one
+    std::uint32_t more_ends = 0;  // so many attempts have had two, of this round
+    bool called = false;          // a callback has come since
   };
   struct bounds {
     std::int64_t least_ms = 0;

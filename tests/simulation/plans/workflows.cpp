@@ -40,6 +40,8 @@ class generator {
     leave_to_the_shard();
     give_output();
     repeat_some();
+    undo_some_failed();
+    answer_later();
     make_lawful();
     return definition_;
   }
@@ -300,6 +302,38 @@ class generator {
       if (!step.has_undo()) continue;
       step.mutable_undo()->Clear();
       step.mutable_undo()->set_none(true);
+    }
+  }
+
+  /// What is undone also where it has failed reads nothing of its own step: from a stream of its own, as this was added to what had been there.
+  void undo_some_failed() {
+    random_stream luck{workflow_, 1'100};
+    if (!luck.chance(400) || !settings_.has(concern::undo_of_failed)) return;
+    for (auto& step : *definition_.mutable_steps()) {
+      const auto wanted = luck.chance(650);
+      const auto n = luck.chance(500);
+      if (!wanted || !step.has_undo() || step.undo().none()) continue;
+      auto& undo = *step.mutable_undo();
+      if (undo.with_json().find(".steps." + step.name()) != std::string::npos)
+        undo.set_with_json(n ? R"({"n":"${ .input.n }","of":"${ .task.id }"})" : "");
+      undo.set_also_if_failed(true);
+    }
+  }
+
+  /// Some steps are answered later, from a stream of their own. Those that may wait again and again wait for a short time: other tasks may wait for
+  /// the place of theirs.
+  void answer_later() {
+    random_stream luck{workflow_, 1'200};
+    if (!luck.chance(300) || !settings_.has(concern::callbacks)) return;
+    for (auto& step : *definition_.mutable_steps()) {
+      const auto wanted = luck.chance(500);
+      const auto short_ms = luck.between(100, 1'500);
+      const auto long_ms = luck.between(1'500, 10'000);
+      const auto is_short = luck.chance(400);
+      if (!wanted || step.kind() != v1::STEP_KIND_CALL) continue;
+      const auto says = step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? definition_.on_failure() : step.on_failure();
+      const auto comes_again = says == v1::ON_FAILURE_COOL_OFF || step.has_repeat() || step.attempts() == 0;
+      step.set_callback_ms(is_short || comes_again ? short_ms : long_ms);
     }
   }
 

@@ -52,6 +52,8 @@ class undo_call {
   undo_call& retry_for(duration how_long);
   /// Default of `max`: one minute, or `first` if that is longer.
   undo_call& backoff(duration first, double factor = 2, std::optional<duration> max = std::nullopt);
+  /// The step is undone also if its attempts have failed: they may have left something behind. `with` cannot read the step itself then.
+  undo_call& also_if_failed();
 
   const v1::UndoDefinition& definition() const { return definition_; }
   /// The problem of the template; empty: none.
@@ -125,6 +127,9 @@ class workflow_step {
   workflow_step& in_doubt(fairlead::in_doubt what);
   workflow_step& on_failure(fairlead::on_failure what);
   workflow_step& cool_off(duration how_long);
+  /// The agent only accepts the work, and the output comes later over HTTP: see context::callback_url. `timeout`: from the acceptance to the
+  /// callback, at most 3660 days.
+  workflow_step& callback(duration timeout);
   /// The step is performed again until the expression gives true, such as "${ .steps.poll.done }": it may read the step's own output. `every`:
   /// from the end of a round to the next. After `max` rounds the step fails.
   workflow_step& repeat(const std::string& until, duration every = duration{0}, std::uint32_t max = 1'000);

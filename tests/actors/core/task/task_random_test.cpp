@@ -116,6 +116,9 @@ v1::WorkflowDefinition random_graph(engine_of_chance& chance) {
   }
   if (below(chance, 3) == 0) add_constructs(chance, out);
   if (below(chance, 3) == 0) add_rules(chance, out);
+  if (below(chance, 3) == 0)
+    for (auto& one : *out.mutable_steps())
+      if (one.has_undo() && !one.undo().none()) one.mutable_undo()->set_also_if_failed(below(chance, 2) == 0);
   return out;
 }
 
@@ -225,6 +228,7 @@ void check_end(const world& w) {
     } else {
       EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
       EXPECT_TRUE(step.state() != v1::STEP_STATE_COMPLETED || of.undo().none()) << step.path() << " still stands";
+      EXPECT_FALSE(is_undone_though_failed(of, step)) << step.path() << " has failed, and its undo was passed over";
     }
   }
 }
@@ -238,6 +242,7 @@ struct tally {
   int blocked = 0;
   int looked_up = 0;
   int ruled = 0;
+  int undone_though_failed = 0;
 };
 
 bool over(const world& w) { return has_ended(w.record); }
@@ -281,6 +286,10 @@ void run(std::uint64_t seed, tally& seen) {
       EXPECT_EQ(keys.emplace(m.idempotency_key(), m.step()).first->second, m.step());
       EXPECT_FALSE(m.direction() == v1::DIRECTION_PERFORM && undo_seen) << "performed after an undo";
       undo_seen = undo_seen || m.direction() == v1::DIRECTION_UNDO;
+      if (m.direction() == v1::DIRECTION_UNDO && !m.in_doubt() && !w.at(m.step()).has_output()) {
+        EXPECT_TRUE(w.definition().step_definition(m.step()).undo().also_if_failed()) << "undone though it has failed for certain";
+        ++seen.undone_though_failed;
+      }
       EXPECT_FALSE(w.record.failing() && m.direction() != v1::DIRECTION_LOOKUP) << "started although the task is to fail";
       EXPECT_FALSE(w.record.terminated()) << "started although the task is terminated";
       seen.looked_up += m.direction() == v1::DIRECTION_LOOKUP ? 1 : 0;
@@ -323,6 +332,7 @@ TEST(task, keeps_its_rules_through_random_graphs_and_random_events) {
   EXPECT_GT(seen.undone_after_failed, 20);
   EXPECT_GT(seen.blocked, 5);
   EXPECT_GT(seen.ruled, 50);
+  EXPECT_GT(seen.undone_though_failed, 20);
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 // the constructs of the workflow language:
 //
 //   workflow [timeout=MS] [on_failure=undo|park|cool_off] [output=JSON]     then for each step a line
-//     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL] [pivot] [cool_off=MS] [every=MS max=N] [callback=MS] [rule=CODE,…[/attempts=N][/retry_for=MS][/backoff=MS]]…
+//     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL [also_if_failed]] [pivot] [cool_off=MS]
+//       [every=MS max=N] [callback=MS] [rule=CODE,…[/attempts=N][/retry_for=MS][/backoff=MS]]…
 //       [when=JSON] [until=JSON] [with=JSON]
 //   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
 //   submit JSON | admit | outcome STEP ATTEMPT JSON | fault STEP ATTEMPT KIND CODE [RETRY_AFTER_MS] | evaluated STEP JSON... | evaluation_failed STEP SENTENCE
@@ -193,6 +194,7 @@ class interpreter {
           one = with_undo_none(one);
         else if (word.rfind("undo=", 0) == 0)
           one = undoable(one);
+        if (word == "also_if_failed") one.mutable_undo()->set_also_if_failed(true);
         if (word.rfind("cool_off=", 0) == 0) {
           one.set_on_failure(v1::ON_FAILURE_COOL_OFF);
           one.set_cool_off_ms(std::stol(value));

@@ -262,6 +262,7 @@ inline void check_always_true(const v1::TaskRecord& record, const workflow& defi
       for (const auto later : definition.compiled(step.definition()).needed_by) {
         const auto& after = record.steps(static_cast<int>(later));
         EXPECT_FALSE(after.doubtful()) << after.path();
+        EXPECT_FALSE(is_undone_though_failed(definition.step_definition(after.definition()), after)) << after.path();
         if (definition.compiled(after.definition()).undo_with) {
           EXPECT_NE(after.state(), v1::STEP_STATE_COMPLETED) << after.path();
         }

@@ -40,6 +40,21 @@ steps:
                       "approval signal approve 1h fail", "cancelled signal cancel 1d on_timeout continue"}));
 }
 
+TEST(workflow_show, says_which_steps_are_undone_although_they_have_failed) {
+  const auto file = parse_workflow("w.yaml", R"(workflow: w
+steps:
+  a: { agent: x, call: y, undo: { call: z, also_if_failed: true } }
+  b: { agent: x, call: y, undo: { call: z } }
+)",
+                                   nullptr);
+  ASSERT_TRUE(file.problems.empty()) << to_text(file.problems.front());
+  v1::WorkflowShowReply reply;
+  *reply.mutable_workflow()->mutable_definition() = file.definition;
+  const auto text = workflow_show_text(reply);
+  EXPECT_NE(text.find("  z, also if failed  "), std::string::npos) << text;
+  EXPECT_NE(text.find("  z                  "), std::string::npos) << text;
+}
+
 TEST(workflow_show, has_a_line_for_the_output_and_for_each_step_that_is_repeated) {
   const auto file = parse_workflow("w.yaml", R"(workflow: w
 output: { n: "${ .steps.poll.n }" }
@@ -57,6 +72,21 @@ steps:
                       "repeat    once: until ${ .steps.once.done }, at most 1 round\n"),
             std::string::npos)
       << text;
+}
+
+TEST(workflow_show, has_a_line_for_each_step_that_awaits_a_callback) {
+  const auto file = parse_workflow("w.yaml", R"(workflow: w
+steps:
+  order: { agent: bank, call: order }
+  sign: { agent: sign, call: request, callback: { timeout: 36h } }
+)",
+                                   nullptr);
+  ASSERT_TRUE(file.problems.empty()) << to_text(file.problems.front());
+  v1::WorkflowShowReply reply;
+  *reply.mutable_workflow()->mutable_definition() = file.definition;
+  const auto text = workflow_show_text(reply);
+  EXPECT_NE(text.find("\ncallback  sign: at most 1d12h after it was accepted\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("callback  order"), std::string::npos);
 }
 
 TEST(workflow_show, has_a_line_for_each_rule_of_a_step) {

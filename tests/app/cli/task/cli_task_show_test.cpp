@@ -107,6 +107,29 @@ TEST(task_show, a_step_that_is_repeated_says_its_round_and_when_the_next_one_beg
   EXPECT_NE(task_show_text(reply).find("completed, 3 rounds"), std::string::npos) << task_show_text(reply);
 }
 
+TEST(task_show, a_step_that_was_accepted_waits_for_its_callback_and_has_no_fault) {
+  auto reply = accepted_order();
+  EXPECT_EQ(waits_for(reply, 1, all_there), "waits for its callback until 2026-03-29 01:00:00Z");
+  EXPECT_EQ(step_state_text(reply.task(), step_of(reply, 1)), "waiting");
+  EXPECT_EQ(fault_text(step_of(reply, 1)), "");
+  const auto step = nlohmann::json::parse(task_show_json(reply)).at("steps")[1];
+  EXPECT_EQ(step.at("state"), "waiting");
+  EXPECT_EQ(step.at("fault").at("code"), "callback_awaited");
+  EXPECT_FALSE(may_wait_for_agent(reply)) << "the agent has done its part";
+}
+
+TEST(task_show, a_callback_that_came_early_is_named_beside_the_attempt) {
+  auto reply = accepted_order();
+  auto& charge = step_of(reply, 1);
+  charge.set_state(v1::STEP_STATE_RUNNING);
+  charge.clear_awaits_callback();
+  charge.clear_not_before_unix_ms();
+  charge.set_complete_by_unix_ms(some_moment);
+  EXPECT_EQ(waits_for(reply, 1, all_there), "ends by 2026-03-29 01:00:00Z");
+  charge.mutable_early_answer()->mutable_output()->set_json("1");
+  EXPECT_EQ(waits_for(reply, 1, all_there), "ends by 2026-03-29 01:00:00Z; its callback has come");
+}
+
 TEST(task_show, the_output_of_a_task_is_cut_in_the_text_and_whole_in_json) {
   auto reply = order_task();
   EXPECT_EQ(line_of(task_show_text(reply), "output "), "");

@@ -50,6 +50,14 @@ TEST(workflow_json, shows_the_kind_of_each_step_and_only_what_it_has) {
   }
 }
 
+TEST(workflow_json, says_whether_a_step_that_has_failed_is_undone) {
+  const auto steps = steps_shown(R"(  a: { agent: x, call: y, undo: { call: z, also_if_failed: true } }
+  b: { agent: x, call: y, undo: { call: z } }
+)");
+  EXPECT_EQ(steps[0]["undo"].at("also_if_failed"), nlohmann::json(true));
+  EXPECT_EQ(steps[1]["undo"].at("also_if_failed"), nlohmann::json(false));
+}
+
 TEST(workflow_json, shows_how_a_step_is_repeated_and_the_output) {
   const auto steps = steps_shown(R"(  once: { agent: bank, call: order }
   poll: { agent: bank, call: look, repeat: { until: "${ .steps.poll.done }", every: 10m, max: 7 } }
@@ -60,6 +68,14 @@ TEST(workflow_json, shows_how_a_step_is_repeated_and_the_output) {
   EXPECT_TRUE(nlohmann::json::parse(workflow_show_json(reply)).at("output").is_null());
   reply.mutable_workflow()->mutable_definition()->set_output_json(R"({"n":"${ .steps.poll.n }"})");
   EXPECT_EQ(nlohmann::json::parse(workflow_show_json(reply)).at("output"), nlohmann::json({{"n", "${ .steps.poll.n }"}}));
+}
+
+TEST(workflow_json, shows_how_long_a_callback_may_take) {
+  const auto steps = steps_shown(R"(  order: { agent: bank, call: order }
+  sign: { agent: sign, call: request, callback: { timeout: 7d } }
+)");
+  EXPECT_TRUE(steps[0].at("callback").is_null());
+  EXPECT_EQ(steps[1].at("callback"), nlohmann::json({{"timeout_ms", 604'800'000}}));
 }
 
 TEST(workflow_json, shows_the_rules_of_a_step) {
