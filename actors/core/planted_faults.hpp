@@ -111,15 +111,17 @@ struct planted_faults {
   bool lose_priority = false;            // tasks are created without their priority
   bool lose_label = false;               // tasks are created without their labels
 
-  bool one_attempt_more = false;    // than the workflow allows
-  bool one_attempt_less = false;    // than the workflow allows
-  bool half_retry_for = false;      // a step gives up after half the time that its workflow says
-  bool double_retry_for = false;    // a step gives up after twice the time that its workflow says
-  bool long_backoff = false;        // a pause is three times as long as the workflow says
-  bool short_backoff = false;       // a pause is a quarter as long
-  bool ignore_retry_after = false;  // the pause that a service asked for is ignored
-  bool short_cool_off = false;      // the cool-off is half as long
-  bool late_recovery = false;       // a due attempt waits for twenty seconds more
+  bool one_attempt_more = false;      // than the workflow allows
+  bool one_attempt_less = false;      // than the workflow allows
+  bool half_retry_for = false;        // a step gives up after half the time that its workflow says
+  bool double_retry_for = false;      // a step gives up after twice the time that its workflow says
+  bool ignore_rule = false;           // a fault that has a rule counts for what the step says for all faults
+  bool count_rules_together = false;  // every bad end counts for each rule
+  bool long_backoff = false;          // a pause is three times as long as the workflow says
+  bool short_backoff = false;         // a pause is a quarter as long
+  bool ignore_retry_after = false;    // the pause that a service asked for is ignored
+  bool short_cool_off = false;        // the cool-off is half as long
+  bool late_recovery = false;         // a due attempt waits for twenty seconds more
 
   bool fail_in_doubt = false;        // a task fails although a step is in doubt and nobody said that it may
   bool start_while_failing = false;  // steps start although the task is to fail

@@ -10,12 +10,12 @@
 
 namespace fairlead::app {
 
-namespace {
-
 const v1::StepDefinition* definition_of(const v1::TaskShowReply& reply, const v1::StepRecord& step) {
   const auto index = static_cast<int>(step.definition());
   return index < reply.definition().steps_size() ? &reply.definition().steps(index) : nullptr;
 }
+
+namespace {
 
 /// The steps that must be completed, skipped or passed over before this step starts. A pivot waits for all steps
 /// that do not depend on it.

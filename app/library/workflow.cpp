@@ -137,6 +137,32 @@ undo_call& undo_call::backoff(duration first, double factor, std::optional<durat
   return *this;
 }
 
+retry_rule::retry_rule(std::string code) {
+  definition_.add_on(std::move(code));
+  definition_.set_retry_for_ms(app::default_retry_for_ms);
+}
+
+retry_rule& retry_rule::on(std::string code) {
+  definition_.add_on(std::move(code));
+  return *this;
+}
+
+retry_rule& retry_rule::attempts(std::uint32_t how_many) {
+  set_attempts(definition_, retry_for_given_, how_many);
+  return *this;
+}
+
+retry_rule& retry_rule::retry_for(duration how_long) {
+  definition_.set_retry_for_ms(how_long.count());
+  retry_for_given_ = true;
+  return *this;
+}
+
+retry_rule& retry_rule::backoff(duration first, double factor, std::optional<duration> max) {
+  set_backoff(definition_, first, factor, max);
+  return *this;
+}
+
 undo_call& undo_call::also_if_failed() {
   definition_.set_also_if_failed(true);
   return *this;
@@ -217,6 +243,11 @@ workflow_step& workflow_step::retry_for(duration how_long) {
 
 workflow_step& workflow_step::backoff(duration first, double factor, std::optional<duration> max) {
   set_backoff(set("backoff"), first, factor, max);
+  return *this;
+}
+
+workflow_step& workflow_step::retry(const retry_rule& rule) {
+  *set("retry").add_retry() = rule.definition();
   return *this;
 }
 

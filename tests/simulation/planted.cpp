@@ -131,6 +131,8 @@ constexpr planted_fault all_faults[] = {
     {"one_attempt_less", &core::planted_faults::one_attempt_less, 11},
     {"half_retry_for", &core::planted_faults::half_retry_for, 58},
     {"double_retry_for", &core::planted_faults::double_retry_for, 58},
+    {"ignore_rule", &core::planted_faults::ignore_rule},
+    {"count_rules_together", &core::planted_faults::count_rules_together},
     {"long_backoff", &core::planted_faults::long_backoff},
     {"short_backoff", &core::planted_faults::short_backoff, 3},
     {"ignore_retry_after", &core::planted_faults::ignore_retry_after, 3},

@@ -80,6 +80,7 @@ enum class concern : std::uint8_t {
   repeats,         // steps that are repeated
   undo_of_failed,  // undos of steps that have failed
   callbacks,       // steps that are answered later
+  retry_rules,     // steps that are retried by the class of their faults
   count
 };
 const char* concern_name(concern which);

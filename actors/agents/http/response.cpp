@@ -221,7 +221,7 @@ attempt_result conclude(const http_prepared_call& call, http_answer answer, cons
     out.fault->set_message(out.fault->message() + " (an earlier request of this attempt was lost)");
   }
   // The service would repeat this answer as long as the key is the same.
-  if (call.idempotency.replays_errors && out.fault && out.fault->kind() == v1::FAULT_KIND_TRANSIENT &&
+  if (call.idempotency.replays_errors && out.fault && out.fault->kind() != v1::FAULT_KIND_IN_DOUBT &&
       it.answer().how == http_answer::ending::answered)
     out.fault->set_key_spent(true);
   return out;

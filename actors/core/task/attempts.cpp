@@ -403,7 +403,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   step.set_direction(v1::DIRECTION_PERFORM);
   step.clear_doubtful();
   step.clear_given_up();
-  if (drains() || attempts_left(step)) {
+  if (drains() || all_left(step)) {
     move_step(record_, index, step_moves::disprove, ctx_.now, out_);
     return;
   }

@@ -184,13 +184,10 @@ class task_machine {
 
   // ---- recovery (recovery.cpp) ----
   enum class answer { park, undo, cool_off, fail, go_on };
-  bool attempts_left(const v1::StepRecord& step) const;
-  std::int64_t retry_for_of(const v1::StepRecord& step) const;
   bool retry_clock_runs(const v1::StepRecord& step) const;
   void count_blocked(std::uint32_t index);
   void give_up_if_blocked(std::uint32_t index);
   std::int64_t wait_after(std::uint32_t index, const v1::Fault& fault) const;
-  const v1::Backoff& backoff_of(const v1::StepRecord& step) const;
   std::int64_t cool_off_of(const v1::StepRecord& step) const;
   std::int64_t longest_wait_of(const v1::StepRecord& step) const;
   void wait_for_recovery(std::uint32_t index, std::int64_t wait_ms);
@@ -207,6 +204,24 @@ class task_machine {
   void time_out();
   void undo_or_hold(std::string reason);
   void take_up(std::uint32_t index);
+
+  // ---- faults that have rules of their own (steps/retry_rules.cpp) ----
+  static constexpr int no_rule = -1;  // what the step, or its undo, says for all faults
+  int rule_of(const v1::StepRecord& step) const;
+  void count_by_rule(v1::StepRecord& step);
+  void uncount_by_rule(v1::StepRecord& step);
+  static std::uint32_t without_rule(const v1::StepRecord& step);
+  std::uint32_t counted_of(const v1::StepRecord& step, int rule) const;
+  std::uint32_t pauses_of(const v1::StepRecord& step, int rule) const;
+  std::int64_t waited_for(const v1::StepRecord& step, int rule) const;
+  void add_wait(v1::StepRecord& step, std::int64_t wait_ms);
+  std::uint32_t limit_of(const v1::StepRecord& step, int rule) const;
+  std::int64_t retry_for_of(const v1::StepRecord& step, int rule) const;
+  const v1::Backoff& backoff_of(const v1::StepRecord& step, int rule) const;
+  bool is_used_up(const v1::StepRecord& step, int rule) const;
+  bool attempts_left(const v1::StepRecord& step) const { return !is_used_up(step, rule_of(step)); }
+  bool all_left(const v1::StepRecord& step) const;
+  std::string words_of_rule(const v1::StepRecord& step) const;
 
   // ---- undo (undo.cpp) ----
   void begin_undo(std::string reason);

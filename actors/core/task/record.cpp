@@ -125,6 +125,7 @@ void set_waited(v1::StepRecord& step, v1::Direction direction, std::int64_t wait
 void excuse(v1::StepRecord& step, v1::Direction direction) {
   set_excused(step, direction, attempt_of(step, direction));
   set_waited(step, direction, 0);
+  if (direction == v1::DIRECTION_PERFORM) step.clear_retried();
   step.clear_failing_since_unix_ms();
 }
 

@@ -51,6 +51,7 @@ std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
                                                                {"retry_for", step.retry_for_ms() != 0},
                                                                {"attempts", step.attempts() != 0},
                                                                {"backoff", step.has_backoff()},
+                                                               {"retry", step.retry_size() != 0},
                                                                {"in_doubt", step.in_doubt() != v1::IN_DOUBT_UNSPECIFIED},
                                                                {"on_failure", step.on_failure() != v1::ON_FAILURE_UNSPECIFIED},
                                                                {"cool_off", step.cool_off_ms() != 0},

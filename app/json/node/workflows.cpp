@@ -40,6 +40,19 @@ void write_undo(json_writer& out, const v1::StepDefinition& step) {
   out.end_object();
 }
 
+void write_rules(json_writer& out, const v1::StepDefinition& step) {
+  out.key("retry").begin_array();
+  for (const auto& rule : step.retry()) {
+    out.begin_object().key("on").begin_array();
+    for (const auto& code : rule.on()) out.string(code);
+    write_patience(out.end_array(), rule);
+    out.key("backoff");
+    rule.has_backoff() ? write_backoff(out, rule.backoff()) : static_cast<void>(out.null());
+    out.end_object();
+  }
+  out.end_array();
+}
+
 void write_repeat(json_writer& out, const v1::StepDefinition& step) {
   out.key("repeat");
   if (!step.has_repeat()) return static_cast<void>(out.null());
@@ -70,6 +83,7 @@ void write_step(json_writer& out, const v1::StepDefinition& step) {
     write_backoff(out, step.backoff());
   else
     out.null();
+  write_rules(out, step);
   out.key("on_failure");
   step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? out.null() : out.string(on_failure_word(step.on_failure()));
   out.key("cool_off_ms").number(std::int64_t{step.cool_off_ms()});

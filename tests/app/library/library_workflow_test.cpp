@@ -230,7 +230,9 @@ workflow transfer() {
       .agent("bank")
       .call("order_transfer")
       .with(
-          R"({"transfer": "${ .task.id }", "from": "${ .input.from }", "to": "${ .input.to }", "amount_cents": "${ .input.amount_cents }"})");
+          R"({"transfer": "${ .task.id }", "from": "${ .input.from }", "to": "${ .input.to }", "amount_cents": "${ .input.amount_cents }"})")
+      .retry(retry_rule{"http_429"}.on("bank_closed").retry_for(12h).backoff(1min, 2, 10min))
+      .retry(retry_rule{"account_locked"}.attempts(1));
   out.step("decision")
       .needs("order")
       .agent("bank")
@@ -386,6 +388,41 @@ TEST(library_workflow, a_step_with_a_callback_is_as_in_yaml) {
   for (const auto& problem : bad.problems()) found.push_back(problem.step + "/" + problem.field);
   std::sort(found.begin(), found.end());
   EXPECT_EQ(found, (std::vector<std::string>{"a/callback.timeout", "b/callback.timeout", "c/callback"}));
+}
+
+TEST(library_workflow, rules_for_classes_of_faults_are_as_in_yaml) {
+  workflow one{"w"};
+  one.step("a")
+      .agent("x")
+      .call("y")
+      .retry(retry_rule{"rate_limited"}.attempts(20).backoff(5s, 1, 5s))
+      .retry(retry_rule{"http_502"}.on("http_5*"))
+      .retry(retry_rule{"busy"}.retry_for(90s).attempts(3));
+  const auto yaml = app::parse_workflow("w.yaml", R"(workflow: w
+steps:
+  a:
+    agent: x
+    call: y
+    retry:
+      - { on: rate_limited, attempts: 20, backoff: { first: 5s, factor: 1, max: 5s } }
+      - { on: [http_502, "http_5*"] }
+      - { on: busy, retry_for: 90s, attempts: 3 }
+)",
+                                        nullptr);
+  ASSERT_TRUE(yaml.problems.empty()) << to_text(yaml.problems.front());
+  const auto built = one.definition();
+  ASSERT_TRUE(built.ok()) << built.failure().sentence;
+  EXPECT_EQ(built->DebugString(), yaml.definition.DebugString());
+  EXPECT_EQ(read_again(one), hash_of(built));
+
+  workflow bad{"w"};
+  bad.step("a").agent("x").call("y").retry(retry_rule{"no code"}.attempts(0)).retry(retry_rule{"restored"}.backoff(0s));
+  bad.step("b").wait(1s).retry(retry_rule{"busy"});
+  std::vector<std::string> found;
+  for (const auto& problem : bad.problems()) found.push_back(problem.step + "/" + problem.field);
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found,
+            (std::vector<std::string>{"a/retry[0].attempts", "a/retry[0].on", "a/retry[1].backoff.first", "a/retry[1].on", "b/retry"}));
 }
 
 TEST(library_workflow, what_has_no_effect_in_a_step_without_an_agent_is_named_whatever_its_value) {

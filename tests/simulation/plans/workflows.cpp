@@ -42,6 +42,7 @@ class generator {
     repeat_some();
     undo_some_failed();
     answer_later();
+    rule_faults();
     make_lawful();
     return definition_;
   }
@@ -334,6 +335,36 @@ class generator {
       const auto says = step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? definition_.on_failure() : step.on_failure();
       const auto comes_again = says == v1::ON_FAILURE_COOL_OFF || step.has_repeat() || step.attempts() == 0;
       step.set_callback_ms(is_short || comes_again ? short_ms : long_ms);
+    }
+  }
+
+  /// Some steps are retried by the class of their faults, from a stream of their own. The codes are those of agents, services and leases.
+  void rule_faults() {
+    random_stream luck{workflow_, 1'300};
+    if (!luck.chance(350) || !settings_.has(concern::retry_rules)) return;
+    for (auto& step : *definition_.mutable_steps()) {
+      const auto wanted = luck.chance(600);
+      std::vector<std::vector<std::string>> classes{{"busy", "down"},
+                                                    {"refused"},
+                                                    {"failed", "key_spent"},
+                                                    {"connection_*", "try_timeout"},
+                                                    {"lease_expired", "heartbeat_missed", "agent_lost"},
+                                                    {"job_*"}};
+      const auto count = luck.between(1, 3);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto which = static_cast<std::ptrdiff_t>(luck.below(classes.size()));
+        v1::RetryRule rule;
+        for (const auto& code : classes[static_cast<std::size_t>(which)]) rule.add_on(code);
+        classes.erase(classes.begin() + which);
+        if (i > 0 && i + 1 == count && luck.chance(200)) {
+          rule.clear_on();
+          rule.add_on("*");
+        }
+        rule.set_attempts(static_cast<std::uint32_t>(luck.between(1, 4)));
+        be_patient(luck, rule);
+        if (luck.chance(500)) set_backoff(*rule.mutable_backoff(), luck);
+        if (wanted && step.kind() == v1::STEP_KIND_CALL) *step.add_retry() = std::move(rule);
+      }
     }
   }
 

@@ -68,6 +68,7 @@ const char* concern_name(concern which) {
     case concern::repeats: return "repeats";
     case concern::undo_of_failed: return "undo_of_failed";
     case concern::callbacks: return "callbacks";
+    case concern::retry_rules: return "retry_rules";
     case concern::count: break;
   }
   return "?";

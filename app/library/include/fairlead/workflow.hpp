@@ -65,6 +65,26 @@ class undo_call {
   bool retry_for_given_ = false;
 };
 
+/// How a step is retried after faults with certain codes, in place of what the step says for all others.
+class retry_rule {
+ public:
+  /// The code of a fault, such as "http_502". One that ends with `*` stands for all codes that begin so.
+  explicit retry_rule(std::string code);
+  /// Another code.
+  retry_rule& on(std::string code);
+  /// As for an undo. With 1 such a fault is not retried.
+  retry_rule& attempts(std::uint32_t how_many);
+  retry_rule& retry_for(duration how_long);
+  /// Default: the step's.
+  retry_rule& backoff(duration first, double factor = 2, std::optional<duration> max = std::nullopt);
+
+  const v1::RetryRule& definition() const { return definition_; }
+
+ private:
+  v1::RetryRule definition_;
+  bool retry_for_given_ = false;
+};
+
 namespace detail {
 struct workflow_state;
 }
@@ -99,6 +119,8 @@ class workflow_step {
   workflow_step& attempts(std::uint32_t how_many);
   workflow_step& retry_for(duration how_long);
   workflow_step& backoff(duration first, double factor = 2, std::optional<duration> max = std::nullopt);
+  /// Adds a rule. The first one that names the code of a fault counts.
+  workflow_step& retry(const retry_rule& rule);
   workflow_step& heartbeat(duration at_least_every);
   /// The instance that performs it must carry this label.
   workflow_step& label(std::string key, std::string value);

@@ -55,6 +55,25 @@ void add_constructs(engine_of_chance& chance, v1::WorkflowDefinition& to) {
   }
 }
 
+/// Rules for some faults of some steps that agents carry out.
+void add_rules(engine_of_chance& chance, v1::WorkflowDefinition& to) {
+  for (auto& one : *to.mutable_steps()) {
+    if (one.kind() != v1::STEP_KIND_CALL || below(chance, 2) == 0) continue;
+    const auto count = 1 + below(chance, 3);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      auto& rule = *one.add_retry();
+      rule.add_on(std::vector<std::string>{"fault", "busy*", "*"}.at(count == 1 ? below(chance, 3) : i));
+      if (below(chance, 3) != 0) rule.set_attempts(1 + below(chance, 4));
+      if (rule.attempts() == 0 || below(chance, 3) == 0) rule.set_retry_for_ms(1 + below(chance, 20'000));
+      if (below(chance, 2) == 0) {
+        rule.mutable_backoff()->set_first_ms(1 + below(chance, 2'000));
+        rule.mutable_backoff()->set_factor(1);
+        rule.mutable_backoff()->set_max_ms(2'000);
+      }
+    }
+  }
+}
+
 v1::WorkflowDefinition random_graph(engine_of_chance& chance) {
   std::vector<v1::StepDefinition> steps;
   const auto count = 1 + below(chance, 8);
@@ -96,6 +115,7 @@ v1::WorkflowDefinition random_graph(engine_of_chance& chance) {
     pivot = with_undo_none(pivot);
   }
   if (below(chance, 3) == 0) add_constructs(chance, out);
+  if (below(chance, 3) == 0) add_rules(chance, out);
   if (below(chance, 3) == 0)
     for (auto& one : *out.mutable_steps())
       if (one.has_undo() && !one.undo().none()) one.mutable_undo()->set_also_if_failed(below(chance, 2) == 0);
@@ -114,7 +134,7 @@ attempt_ended random_end(engine_of_chance& chance, const world& w, std::uint32_t
   } else {
     e.fault.emplace();
     e.fault->set_kind(how == 7 ? v1::FAULT_KIND_PERMANENT : how < 10 ? v1::FAULT_KIND_TRANSIENT : v1::FAULT_KIND_IN_DOUBT);
-    e.fault->set_code("fault");
+    e.fault->set_code(below(chance, 2) == 0 ? "fault" : below(chance, 2) == 0 ? "busy_1" : "busy_2");
   }
   return e;
 }
@@ -221,6 +241,7 @@ struct tally {
   int undone_after_failed = 0;
   int blocked = 0;
   int looked_up = 0;
+  int ruled = 0;
   int undone_though_failed = 0;
 };
 
@@ -289,6 +310,8 @@ void run(std::uint64_t seed, tally& seen) {
     check_slots(w);
     if (::testing::Test::HasFailure()) return;
   }
+  for (const auto& step : w.record.steps())
+    seen.ruled += std::any_of(step.retried().begin(), step.retried().end(), [](const auto& one) { return one.failed() > 1; }) ? 1 : 0;
   seen.completed += w.record.state() == v1::TASK_STATE_COMPLETED ? 1 : 0;
   seen.undone += w.record.state() == v1::TASK_STATE_UNDONE ? 1 : 0;
   seen.parked += w.record.parked() ? 1 : 0;
@@ -308,6 +331,7 @@ TEST(task, keeps_its_rules_through_random_graphs_and_random_events) {
   EXPECT_GT(seen.failed, 80);
   EXPECT_GT(seen.undone_after_failed, 20);
   EXPECT_GT(seen.blocked, 5);
+  EXPECT_GT(seen.ruled, 50);
   EXPECT_GT(seen.undone_though_failed, 20);
 }
 

@@ -89,5 +89,27 @@ steps:
   EXPECT_EQ(text.find("callback  order"), std::string::npos);
 }
 
+TEST(workflow_show, has_a_line_for_each_rule_of_a_step) {
+  const auto file = parse_workflow("w.yaml", R"(workflow: w
+steps:
+  charge:
+    agent: payment
+    call: charge
+    retry:
+      - { on: rate_limited, attempts: 20, backoff: { first: 5s, factor: 1, max: 5s } }
+      - { on: [http_502, "http_5*"], attempts: 3, retry_for: 10m }
+      - { on: down }
+)",
+                                   nullptr);
+  ASSERT_TRUE(file.problems.empty()) << to_text(file.problems.front());
+  v1::WorkflowShowReply reply;
+  *reply.mutable_workflow()->mutable_definition() = file.definition;
+  const auto text = workflow_show_text(reply);
+  EXPECT_NE(text.find("\nretry     charge on rate_limited: 20, backoff 5s x1 to 5s\nretry     charge on http_502, http_5*: 3 in 10m\n"
+                      "retry     charge on down: 1h\n"),
+            std::string::npos)
+      << text;
+}
+
 }  // namespace
 }  // namespace fairlead::app

@@ -78,5 +78,20 @@ TEST(workflow_json, shows_how_long_a_callback_may_take) {
   EXPECT_EQ(steps[1].at("callback"), nlohmann::json({{"timeout_ms", 604'800'000}}));
 }
 
+TEST(workflow_json, shows_the_rules_of_a_step) {
+  const auto steps = steps_shown(R"(  a: { agent: bank, call: order }
+  b:
+    agent: bank
+    call: order
+    retry:
+      - { on: [http_502, "http_5*"], attempts: 3, backoff: { first: 5s, factor: 1, max: 5s } }
+      - { on: busy }
+)");
+  EXPECT_EQ(steps[0].at("retry"), nlohmann::json::array());
+  EXPECT_EQ(steps[1].at("retry"), nlohmann::json::parse(R"([
+    {"on": ["http_502", "http_5*"], "attempts": 3, "retry_for_ms": null, "backoff": {"first_ms": 5000, "factor": 1, "max_ms": 5000}},
+    {"on": ["busy"], "attempts": 0, "retry_for_ms": 3600000, "backoff": null}])"));
+}
+
 }  // namespace
 }  // namespace fairlead::app
