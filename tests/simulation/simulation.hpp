@@ -78,6 +78,7 @@ enum class concern : std::uint8_t {
   signals,        // clients send them
   results,        // outputs of tasks
   repeats,        // steps that are repeated
+  schemas,        // of the input of tasks, and submissions that do not fit them
   count
 };
 const char* concern_name(concern which);

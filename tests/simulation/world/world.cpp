@@ -66,6 +66,7 @@ const char* concern_name(concern which) {
     case concern::signals: return "signals";
     case concern::results: return "results";
     case concern::repeats: return "repeats";
+    case concern::schemas: return "schemas";
     case concern::count: break;
   }
   return "?";
