@@ -71,7 +71,7 @@ bool every_step_can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefi
 }
 
 /// Null: the definition is not known.
-const v1::StepDefinition* definition_of(const v1::StepRecord& step, const v1::WorkflowDefinition& definition) {
+const v1::StepDefinition* defined_by(const v1::StepRecord& step, const v1::WorkflowDefinition& definition) {
   const auto index = static_cast<int>(step.definition());
   return index < definition.steps_size() ? &definition.steps(index) : nullptr;
 }
@@ -83,7 +83,7 @@ std::vector<int> steps_with_signals(const v1::TaskRecord& task, const v1::Workfl
   for (int i = 0; i < task.steps_size(); ++i) {
     const auto& step = task.steps(i);
     const auto waits = task.state() == v1::TASK_STATE_RUNNING && step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0;
-    const auto* const found = definition_of(step, definition);
+    const auto* const found = defined_by(step, definition);
     if (waits && found != nullptr && found->kind() == v1::STEP_KIND_SIGNAL && seen.insert(found->signal()).second) out.push_back(i);
   }
   return out;
@@ -223,12 +223,12 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
     for (int i = 0; i < task.steps_size(); ++i)
       if (cooling_off(task, i)) out.add("retry", shell_word(task.steps(i).path()), "retries the step at once");
     for (const auto& step : task.steps()) {
-      const auto* const found = definition_of(step, definition);
+      const auto* const found = defined_by(step, definition);
       if (found != nullptr && between_rounds(task, step, *found)) out.next_round(step);
     }
     for (const auto& step : task.steps())
-      if (core::waits_for_callback(step)) out.forward(step, definition_of(step, definition));
-    for (const auto i : steps_with_signals(task, definition)) out.signal(task.steps(i), definition_of(task.steps(i), definition)->signal());
+      if (core::waits_for_callback(step)) out.forward(step, defined_by(step, definition));
+    for (const auto i : steps_with_signals(task, definition)) out.signal(task.steps(i), defined_by(task.steps(i), definition)->signal());
     return out.take();
   }
   if (unusable_version(task)) {
@@ -238,7 +238,7 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
   }
   const bool undoing = task.state() == v1::TASK_STATE_UNDOING;
   const auto stuck = stuck_steps(task);
-  for (const auto i : stuck) undoing ? out.backward(task.steps(i)) : out.forward(task.steps(i), definition_of(task.steps(i), definition));
+  for (const auto i : stuck) undoing ? out.backward(task.steps(i)) : out.forward(task.steps(i), defined_by(task.steps(i), definition));
   const bool at_output = stuck.empty() && lacks_output(task);
   if (at_output) out.output();
   if (stuck.size() > 1) out.add("retry", "", "gives all of these steps a new round of attempts");
