@@ -113,6 +113,9 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
   add_event(record, v1::EVENT_KIND_TASK_RESTORED, 0, 0, now, "from a backup of " + format_utc(backup_unix_ms));
   for (int i = 0; i < record.steps_size(); ++i) {
     auto& step = *record.mutable_steps(i);
+    // Callbacks of the lost lineage count no more. What one has said of an attempt in progress is looked up, or said again, as all else.
+    step.clear_awaits_callback();
+    step.clear_early_answer();
     if (attempt_out(step)) {
       auto& event = add_event(record, v1::EVENT_KIND_STEP_IN_DOUBT, static_cast<std::uint32_t>(i) + 1, attempt_of(step, step.direction()),
                               now, std::string{restored_code});

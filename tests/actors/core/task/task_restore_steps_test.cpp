@@ -66,6 +66,36 @@ TEST(task_restore, rounds_of_the_lost_time_are_looked_up_one_after_another) {
   EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_COMPLETED);
 }
 
+TEST(task_restore, a_step_that_waited_for_its_callback_is_in_doubt_as_any_other) {
+  auto later = step("later");
+  later.set_callback_ms(lost_ms);
+  for (const auto early : {false, true}) {
+    world w{graph({later})};
+    w.started();
+    if (early)
+      w.callback(0, 0, "7");
+    else
+      w.outcome(0, 1, "null");
+    ASSERT_EQ(w.at(0).awaits_callback(), !early);
+    ASSERT_EQ(w.at(0).has_early_answer(), early);
+    const auto backup_ms = w.now_ms;
+    w.advance_ms(lost_ms);
+    ASSERT_TRUE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms)));
+    EXPECT_FALSE(w.at(0).awaits_callback());
+    EXPECT_FALSE(w.at(0).has_early_answer());
+    EXPECT_TRUE(w.at(0).doubtful());
+    auto made = w.apply(task_resumed{});
+    ASSERT_EQ(made.performs.size(), 1U) << "under the same key, and its service calls back again";
+    EXPECT_EQ(made.performs.front().message.idempotency_key(), "t1/later/perform/0");
+    // The wait behind an attempt that ends badly is none for a callback.
+    w.fault(0, w.at(0).attempt(), v1::FAULT_KIND_TRANSIENT);
+    w.advance_ms(60'000);
+    made = w.recover(0);
+    ASSERT_EQ(made.performs.size(), 1U);
+    EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_RUNNING);
+  }
+}
+
 /// Of a step that has failed, while its task waits to be undone, and what a restore makes of that after so long.
 world restored_failed_step(std::int64_t lost_ms, bool passed_over) {
   auto failing = undoable(step("a"));
