@@ -15,6 +15,7 @@ struct planted_faults {
   bool ignore_when = false;            // a step is performed although its `when` gives false
   bool skip_wanted = false;            // a step is skipped although its `when` gives true
   bool same_key_each_round = false;    // the rounds of a step share a key
+  bool ignore_schema = false;          // a task is taken although its input does not fit the schema of its workflow
   bool ignore_until = false;           // a step is repeated when `until` gives true, and not when it gives false
   bool repeat_at_once = false;         // the next round does not wait
   bool short_wait = false;             // a step that waits goes on at once

@@ -67,6 +67,7 @@ class workflow_reader {
       bool failed = false;
       if (section.word("end", failed, end_words)) definition.set_ends_failed(failed);
     }
+    if (const auto input = found(section, "input", "")) read_input(*input, definition);
     if (const auto output = found(section, "output", "")) {
       if (const auto json = output->json()) definition.set_output_json(*json);
     }
@@ -84,7 +85,7 @@ class workflow_reader {
  private:
   void place(const std::string& where, const yaml_node& node) { out_.places[where] = {node.line(), node.column()}; }
 
-  /// Of a step's input whose fields will be named.
+  /// Of a value whose parts will be named.
   void place_all(const yaml_node& node) {
     place(node.where(), node);
     if (node.is_map()) {
@@ -117,6 +118,12 @@ class workflow_reader {
     if (!ms) return;
     if (*ms % day_ms != 0) return node.expected("a number of whole days, such as 7d or 90d");
     definition.set_keep_days(static_cast<std::uint32_t>(*ms / day_ms));
+  }
+
+  void read_input(const yaml_node& node, v1::WorkflowDefinition& definition) {
+    if (!node.is_map()) return node.expected("a JSON Schema, such as { type: object }");
+    place_all(node);
+    if (const auto json = node.json()) definition.set_input_schema_json(*json);
   }
 
   // timeout, attempts, retry_for and backoff: the same for performing and for undoing.

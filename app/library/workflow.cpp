@@ -363,6 +363,13 @@ workflow& workflow::end_failed() {
   return *this;
 }
 
+workflow& workflow::input_schema(std::string json_schema) {
+  std::string problem;
+  state_->definition.set_input_schema_json(as_template(json_schema, problem));
+  if (!problem.empty()) state_->problems.push_back({"", "input", problem, ""});
+  return *this;
+}
+
 workflow& workflow::output(std::string json_template) {
   std::string problem;
   state_->definition.set_output_json(as_template(json_template, problem));

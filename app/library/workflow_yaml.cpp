@@ -139,6 +139,7 @@ std::string yaml_of(const v1::WorkflowDefinition& definition) {
   out.line(0, "on_failure", app::on_failure_word(definition.on_failure()));
   if (definition.cool_off_ms() != 0) out.line(0, "cool_off", format_duration(definition.cool_off_ms()));
   if (definition.ends_failed()) out.line(0, "end", "failed");
+  if (!definition.input_schema_json().empty()) out.line(0, "input", definition.input_schema_json());
   if (!definition.output_json().empty()) out.line(0, "output", definition.output_json());
   out.line(0, "steps", "");
   for (const auto& step : definition.steps()) out.step(step);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Results of tasks, and steps that are repeated until they have one, over a real node with a real jq worker: outputs by plain paths and by jq, told
 by `submit --wait`, by the API and by a webhook, and hidden from whoever may not see payloads; one that cannot be computed, given by an operator; a
-service that is asked again and again, through kill -9 between the rounds.
+service that is asked again and again, through kill -9 between the rounds; inputs that do not fit the schema of their workflow, from the command line, the
+API, a batch and a job.
 
     FAIRLEAD_BIN=build/release/bin/fairlead tests/scenarios/results.py
 """
@@ -79,6 +80,17 @@ steps:
     repeat: { until: "${ .steps.decision.n >= (.input.rounds // 1) }", every: 2s, max: 5 }
     undo: none
   tell: { needs: decision, agent: desk, call: ask, with: { seen: "${ .steps.decision.n }" }, undo: none }
+""",
+    "checked": """workflow: checked
+on_failure: park
+input:
+  type: object
+  properties:
+    amount_cents: { type: integer, minimum: 1 }
+    note: { type: string, maxLength: 3 }
+  required: [amount_cents]
+steps:
+  first: { agent: desk, call: ask, with: { n: "${ .input.amount_cents }" }, undo: none }
 """,
     "pages": """workflow: pages
 on_failure: fail
@@ -280,11 +292,55 @@ agents:
         expect(said["state"] == "failed" and seen["steps"][0]["fault"]["code"] == "repeat_exhausted", f"{said}, {seen['steps'][0]}")
         expect(len(self.rounds("pages-2/page")) == 3 and seen["output"] is None, "after three rounds there is no fourth")
 
+    def checked(self):
+        """An input that does not fit the schema of its workflow is refused by whatever way it comes, and leaves nothing behind."""
+        wrong, right = {"amount_cents": "12", "note": "long"}, {"amount_cents": 12}
+        sentence = ("the input does not fit the schema of workflow checked: /amount_cents: must be an integer, found a string; "
+                    "/note: must have at most 3 characters, found 4")
+        said = self.submit("checked", "checked-1", wrong, code=2)
+        expect(sentence in said and "fairlead workflow show checked" in said, f"submit says {said}")
+        expect("must be an object, found null" in self.run("submit", "checked", "--id", "checked-1", code=2), "without an input")
+        put = ("PUT", "/v1/tasks/checked-1")
+        problem = self.ask(400, "shop", *put, {"workflow": "checked", "input": wrong}, code="invalid_argument", pointer="/input/amount_cents")
+        expect([(one["pointer"], one["sentence"]) for one in problem["errors"]] ==
+               [("/input/amount_cents", "must be an integer, found a string"), ("/input/note", "must have at most 3 characters, found 4")],
+               f"PUT says {problem}")
+        self.ask(400, "shop", *put, {"workflow": "checked"}, pointer="/input")
+        said = self.ask(200, "shop", "POST", "/v1/tasks:batch", {"tasks": [
+            {"id": "checked-2", "workflow": "checked", "input": right}, {"id": "checked-3", "workflow": "checked", "input": []}]})["results"]
+        expect([one["created"] for one in said] == [True, False] and "must be an object, found an array" in said[1]["error"], f"the batch: {said}")
+        (lines := self.box.folder / "lines").write_text("".join(
+            json.dumps({"id": task, "input": value}) + "\n" for task, value in (("checked-4", wrong), ("checked-5", right))))
+        said = json.loads(self.run("submit", "checked", "--batch", lines, "--json", code=1))
+        expect((said["submitted"], said["refused"]) == (1, 1) and sentence in said["refusals"][0]["error"], f"the lines: {said}")
+        for task in ("checked-1", "checked-3", "checked-4"):
+            self.run("task", "show", task, code=3)
+        self.submit("checked", "checked-1", right, "--wait")
+
+        job = self.box.folder / "job.yaml"
+        job.write_text("job: checked\nschedule: \"0 0 1 1 *\"\nworkflow: checked\ninput: { amount_cents: \"${ .launch.nominal_utc }\" }\n")
+        said = self.run("job", "deploy", job, code=2)
+        expect("job checked, input: the input does not fit the schema of workflow checked: /amount_cents: must be an integer" in said, f"job deploy says {said}")
+        job.write_text("job: checked\nschedule: \"0 0 1 1 *\"\nworkflow: checked\ninput: { amount_cents: \"${ .launch.nominal_unix_s }\" }\n")
+        self.run("job", "deploy", job)
+        said = self.run("job", "run", "checked", "--input", json.dumps(wrong), code=2)
+        expect(sentence in said, f"job run says {said}")
+
+        (path := self.box.folder / "checked.yaml").write_text(WORKFLOWS["checked"].replace("type: integer, minimum: 1", "type: string"))
+        self.run("workflow", "deploy", path)
+        expect(not json.loads(self.submit("checked", "checked-1", right, "--json"))["created"], "what was taken is known as taken")
+        expect("skipped: the input does not fit the schema" in self.run("job", "run", "checked", code=1), "a launch that does not fit any more is a skip")
+        shown = fairlead_json("workflow", "show", "checked", node=self.node.address)["input"]
+        expect(shown["properties"]["amount_cents"] == {"type": "string"}, f"workflow show has {shown}")
+        path.write_text(WORKFLOWS["checked"].replace("maxLength: 3", "pattern: x"))
+        said = self.run("workflow", "check", path, code=2)
+        expect("checked.yaml:7:35: input.properties.note.pattern: the time that a regular expression takes has no bound" in said, f"workflow check says {said}")
+
 
 def run():
     with harness.sandbox("results") as box:
         here = results_scenario(box)
-        for part in (here.told, here.settled, here.repeated):
+        for part in (here.told, here.settled, here.repeated, here.checked):
             part()
             print(f"ok  {part.__name__}", flush=True)
         found = fairlead_json("task", "doctor", node=here.node.address)

@@ -37,6 +37,7 @@ constexpr planted_fault all_faults[] = {
     {"skip_wanted", &core::planted_faults::skip_wanted},
     {"go_on_in_doubt", &core::planted_faults::go_on_in_doubt},
     {"same_key_each_round", &core::planted_faults::same_key_each_round, 7},
+    {"ignore_schema", &core::planted_faults::ignore_schema},
     {"ignore_until", &core::planted_faults::ignore_until, 7},
     {"repeat_at_once", &core::planted_faults::repeat_at_once, 7},
     {"short_wait", &core::planted_faults::short_wait, 58},

@@ -64,6 +64,8 @@ class launch_gate {
   virtual ~launch_gate() = default;
   /// With `go` the launch counts as started, against the cap and the rate.
   virtual launch_verdict admit(const v1::JobRecord& job, const v1::OpenLaunch& launch) = 0;
+  /// Why a launch cannot have this input, which is JSON; nullopt: it can, or the workflow is missing.
+  virtual std::optional<error> refuse_input(const v1::JobSpec& job, std::string_view input) = 0;
 };
 
 /// The records of one job's launches, uncommitted ones included.

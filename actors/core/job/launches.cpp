@@ -145,7 +145,7 @@ void job_machine::try_to_start(int index) {
       return;
     }
     if (verdict.what == launch_verdict::kind::go) {
-      if (const auto failed = start(launch)) skip_open(index, v1::SKIP_REASON_INPUT, "its input cannot be evaluated: " + *failed);
+      if (auto why = start(launch)) skip_open(index, v1::SKIP_REASON_INPUT, std::move(*why));
       return;
     }
     waits_for = verdict.waits_for;
@@ -191,7 +191,8 @@ std::optional<std::string> job_machine::start(v1::OpenLaunch& launch) {
                          : launch.trigger() == v1::LAUNCH_TRIGGER_BACKFILL ? "backfill"
                                                                            : "schedule");
   auto input = launch.has_input() ? result<std::string>{launch.input()} : render_job_input(record_.spec().input(), out.launch);
-  if (!input) return input.failure().sentence;
+  if (!input) return "its input cannot be evaluated: " + input.failure().sentence;
+  if (const auto why = ctx_.gate->refuse_input(record_.spec(), *input)) return why->sentence;
   out.input = std::move(*input);
   move_launch(launch, launch_moves::start);
   launch.clear_waits_for();

@@ -83,7 +83,7 @@ class job_machine {
   /// Launches that wait for the job to be resumed.
   std::vector<std::int64_t> held() const;
   bool blocked(const v1::OpenLaunch& launch) const;
-  /// Returns the reason if the launch's input cannot be made.
+  /// Returns the reason if the input of the launch cannot be made or does not fit.
   std::optional<std::string> start(v1::OpenLaunch& launch);
   void skip_open(int index, v1::SkipReason why, std::string reason);
   std::int64_t deadline_of(const v1::OpenLaunch& launch) const;

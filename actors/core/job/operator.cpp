@@ -143,6 +143,8 @@ void job_machine::run(const job_operated& asked) {
     if (!*there) break;
     if (what.nominal_unix_ms() != 0 && (*there)->token() == what.token()) return answer_run(**there);
   }
+  if (what.has_input())
+    if (const auto why = ctx_.gate->refuse_input(spec, minify_json(what.input()))) return refuse(why->code, why->sentence, why->remedy);
   if (const auto* open = first_counted(); policy == v1::OVERLAP_POLICY_SKIP && open != nullptr) {
     const auto& first = *open;
     const auto is_held = first.waits_for() == v1::LAUNCH_WAIT_PAUSE;

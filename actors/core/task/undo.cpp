@@ -75,9 +75,11 @@ void task_machine::advance_undo() {
         if (at(i).state() == v1::STEP_STATE_COMPLETED || at(i).state() == v1::STEP_STATE_IN_DOUBT) next.ready.push_back(i);
     }
     for (const auto index : next.ready) {
-      undo_next(index);
+      const auto answered = !under_way(at(index)) && take_early_answer(index);
+      // By its answer the step may have nothing to undo.
+      if (!answered) undo_next(index);
       if (out_.fatal) return;
-      moved = moved || at(index).state() == v1::STEP_STATE_UNDONE;
+      moved = moved || answered || at(index).state() == v1::STEP_STATE_UNDONE;
     }
   }
   park_if_stuck();
@@ -85,9 +87,8 @@ void task_machine::advance_undo() {
 
 /// The step is next to be undone: something has to be done unless it is in progress.
 void task_machine::undo_next(std::uint32_t index) {
-  if (under_way(at(index))) return;
-  take_early_answer(index);
   const auto& step = at(index);
+  if (under_way(step)) return;
   const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
   const auto asked_in_vain = doubt && step.direction() == v1::DIRECTION_LOOKUP && step.given_up();
   if (step.given_up() && !asked_in_vain) return;

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "actors/core/expression/expression.hpp"
+#include "actors/core/schema/keywords.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/labels.hpp"
 #include "actors/core/text/nearest.hpp"
@@ -60,6 +61,9 @@ class checker {
     }
     check_cycles();
     if (!definition_.output_json().empty()) check_output(graph);
+    if (!definition_.input_schema_json().empty())
+      for (auto& found : check_schema(definition_.input_schema_json(), "input"))
+        add("", std::move(found.place), std::move(found.sentence), std::move(found.remedy));
     if (!full()) check_undo_rules(graph);
     for (auto& found : check_types(definition_))
       if (!full()) found_.push_back(std::move(found));

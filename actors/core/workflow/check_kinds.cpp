@@ -39,7 +39,7 @@ bool may_have(v1::StepKind kind, std::string_view key) {
 
 /// The fields of a message that are set, as keys of the file. `with`, `wait` and `undo` are looked at by themselves.
 std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
-  const std::array<std::pair<std::string_view, bool>, 18> all{{{"agent", !step.agent().empty()},
+  const std::array<std::pair<std::string_view, bool>, 19> all{{{"agent", !step.agent().empty()},
                                                                {"call", !step.call().empty()},
                                                                {"signal", !step.signal().empty()},
                                                                {"input_type", !step.input_type().empty()},

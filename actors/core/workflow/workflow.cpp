@@ -130,9 +130,21 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
     if (!output) return output.failure();
     out->output_ = std::move(*output);
   }
+  if (!definition.input_schema_json().empty()) {
+    auto input = input_schema::compile(definition.input_schema_json());
+    if (!input) return input.failure();
+    out->input_ = std::move(*input);
+  }
   out->definition_ = std::move(definition);
   out->content_hash_ = std::move(content_hash);
   return std::shared_ptr<const workflow>{std::move(out)};
+}
+
+std::optional<error> workflow::refuse_input(std::string_view input) const {
+  if (!input_) return std::nullopt;
+  const auto misfit = input_->misfit_of(input);
+  if (!misfit) return std::nullopt;
+  return refused_input(definition_.name(), *misfit);
 }
 
 std::shared_ptr<const workflow> workflow::unusable(v1::WorkflowDefinition definition, std::string content_hash, error why) {

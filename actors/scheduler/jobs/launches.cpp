@@ -61,6 +61,12 @@ class launches::gate final : public core::launch_gate {
     return {};
   }
 
+  std::optional<error> refuse_input(const v1::JobSpec& spec, std::string_view input) override {
+    if (of_.faults_.ignore_schema) return std::nullopt;
+    const auto definition = of_.world_.workflows->current(spec.workflow(), of_.committed());
+    return definition ? (*definition)->refuse_input(input) : std::nullopt;
+  }
+
  private:
   static core::launch_verdict wait_for(v1::LaunchWait what) { return {core::launch_verdict::kind::wait, what, {}, {}}; }
   static core::launch_verdict skip(v1::SkipReason why, std::string reason) {

@@ -121,6 +121,7 @@ class launches {
   bool for_each_job(const std::function<void(const v1::JobRecord&)>& visit);
   void find_latest_mark();
 
+  std::optional<error> refuse_next_input(const v1::JobSpec& spec, const core::workflow& of) const;
   v1::JobApplyResult apply_one(const v1::JobSpec& spec, const std::string& who, const v1::JobApplyRequest& how);
   v1::JobOperateResult operate_one(const std::string& name, const v1::JobAction& action);
   void note_operated(const std::string& name, const v1::JobAction& action);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/job/check.hpp"
+#include "actors/core/job/launch_input.hpp"
 #include "actors/core/request_limits.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/scheduler/jobs/launches.hpp"
@@ -68,6 +69,18 @@ v1::JobApplyReply launches::apply(const v1::JobApplyRequest& what) {
   return reply;
 }
 
+/// An input may read when its launch is due, so that of the next launch is looked at.
+std::optional<error> launches::refuse_next_input(const v1::JobSpec& spec, const core::workflow& of) const {
+  const auto now_ms = to_unix_ms(world_.time->now());
+  v1::LaunchOf next;
+  next.set_job(spec.name());
+  next.set_nominal_unix_ms(core::next_nominal(spec, *world_.zones, now_ms).value_or(now_ms));
+  next.set_zone(spec.zone());
+  next.set_trigger("schedule");
+  const auto input = core::render_job_input(spec.input(), next);
+  return input ? of.refuse_input(*input) : std::nullopt;
+}
+
 v1::JobApplyResult launches::apply_one(const v1::JobSpec& spec, const std::string& who, const v1::JobApplyRequest& how) {
   v1::JobApplyResult out;
   out.set_name(core::clean_text(spec.name(), 128));
@@ -90,6 +103,8 @@ v1::JobApplyResult launches::apply_one(const v1::JobSpec& spec, const std::strin
     return refused({why.code, "job " + spec.name() + ": workflow " + core::clean_text(spec.workflow(), 128) + " is not deployed",
                     "deploy it first: fairlead workflow deploy FILE"});
   }
+  if (const auto why = refuse_next_input(spec, **definition))
+    return refused({why->code, "job " + spec.name() + ", input: " + why->sentence, why->remedy});
   for (const auto& need : spec.needs())
     if (!world_.agents->carries(need.agent(), need.labels()) || !world_.agents->is_there(need.agent()))
       out.add_warnings("no agent " + need.agent() +

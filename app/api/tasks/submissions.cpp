@@ -9,6 +9,7 @@
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/reserved.hpp"
+#include "actors/core/schema/schema.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
 #include "app/api/api.hpp"
@@ -122,6 +123,8 @@ void submit(const exchange_ptr& x, v1::Submission item, bool keyed) {
     if (why.code() != v1::ERROR_CODE_OK) {
       auto refused = door::problem_of(error::from_proto(why));
       if (keyed && why.code() == v1::ERROR_CODE_CONFLICT) refused.code = "key_reused";
+      for (auto& one : core::misfit_places(why.sentence()))
+        refused.faults.push_back({"/input" + one.pointer, std::move(one.sentence), refused.remedy});
       return x->refuse(std::move(refused));
     }
     if (!wait) return x->say(taken.created() ? 201 : 200, submit_json(taken), {{"Location", task_path(taken.id())}});

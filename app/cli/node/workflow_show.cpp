@@ -106,6 +106,7 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
   out += "failure   " + on_failure_text(definition.on_failure(), definition.cool_off_ms()) + "\n";
   if (definition.ends_failed()) out += "end       failed, where a step was passed over\n";
   if (definition.keep_days() != 0) out += "kept      " + std::to_string(definition.keep_days()) + " days after the end\n";
+  if (!definition.input_schema_json().empty()) out += "input     " + printable(definition.input_schema_json()) + "\n";
   if (!definition.output_json().empty()) out += "output    " + printable(definition.output_json()) + "\n";
   for (const auto& step : definition.steps()) {
     if (step.input_type().empty() && step.output_type().empty()) continue;

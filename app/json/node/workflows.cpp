@@ -154,6 +154,7 @@ std::string workflow_show_json(const v1::WorkflowShowReply& reply) {
   out.key("end").string(workflow.definition().ends_failed() ? "failed" : "completed");
   out.key("cool_off_ms").number(std::int64_t{workflow.definition().cool_off_ms()}).key("keep_days");
   workflow.definition().keep_days() == 0 ? out.null() : out.number(workflow.definition().keep_days());
+  out.key("input").raw(workflow.definition().input_schema_json());
   out.key("output").raw(workflow.definition().output_json()).key("steps").begin_array();
   for (const auto& step : workflow.definition().steps()) write_step(out, step);
   return out.end_array().key("source").string(workflow.source()).end_object().text();

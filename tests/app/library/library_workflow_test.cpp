@@ -95,6 +95,9 @@ workflow travel() {
   workflow out{"travel"};
   out.timeout(2h)
       .on_failure(on_failure::undo)
+      .input_schema(R"({"type": "object", "required": ["traveller", "flight", "hotel", "car", "amount_cents"],
+        "properties": {"traveller": {"type": "string", "minLength": 1, "description": "the address that the tickets are sent to"},
+                       "car": {"type": "boolean"}, "amount_cents": {"type": "integer", "minimum": 0}}})")
       .output(
           R"({"flight": "${ .steps.flight }", "hotel": "${ .steps.hotel }", "car": "${ .steps.car }", "voucher": "${ .steps.voucher }"})");
   const auto cancel = undo_call{"cancel"}.with(R"({"booking": "${ .task.id }"})");
@@ -225,6 +228,11 @@ workflow trial() {
 workflow transfer() {
   workflow out{"transfer"};
   out.timeout(5 * 24h).on_failure(on_failure::park);
+  out.input_schema(R"({"type": "object", "required": ["customer", "from", "to", "amount_cents"],
+    "properties": {"customer": {"type": "string"}, "from": {"$ref": "#/$defs/account"}, "to": {"$ref": "#/$defs/account"},
+                   "amount_cents": {"type": "integer", "minimum": 1}},
+    "additionalProperties": false,
+    "$defs": {"account": {"type": "string", "minLength": 15, "maxLength": 34, "description": "an IBAN without spaces"}}})");
   out.output(R"({"transfer": "${ .task.id }", "state": "${ .steps.decision.state }", "booked_at": "${ .steps.decision.booked_at? }"})");
   out.step("order")
       .agent("bank")
@@ -449,15 +457,24 @@ TEST(library_workflow, an_undo_of_a_failed_step_that_reads_the_step_is_named) {
 
 TEST(library_workflow, its_problems_name_step_and_field) {
   workflow bad{"Bad"};
-  bad.on_failure(on_failure::undo).output("[1,");
+  bad.on_failure(on_failure::undo).output("[1,").input_schema(R"({"type": "strng"})");
   bad.step("a").agent("x").call("y").needs("b").with("{").timeout(-1s);
   std::vector<std::string> found;
   for (const auto& one : bad.problems()) found.push_back(one.step + "/" + one.field);
-  EXPECT_EQ(found, (std::vector<std::string>{"/output", "a/with", "/workflow", "a/needs", "a/timeout", "a/undo"}));
+  EXPECT_EQ(found, (std::vector<std::string>{"/output", "a/with", "/workflow", "a/needs", "a/timeout", "/input.type", "a/undo"}));
   const auto refused = bad.definition();
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_INVALID_ARGUMENT);
   EXPECT_NE(refused.failure().sentence.find("step a, needs: "), std::string::npos) << refused.failure().sentence;
+}
+
+TEST(library_workflow, a_schema_that_is_no_json_is_one_problem) {
+  workflow bad{"w"};
+  bad.input_schema("{").step("a").agent("x").call("y");
+  const auto found = bad.problems();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].field, "input");
+  EXPECT_NE(found[0].sentence.find("not valid JSON"), std::string::npos) << found[0].sentence;
 }
 
 TEST(library_workflow, types_from_generated_code_are_those_of_protocs_set) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <memory>
 
 #include "store/content_hash.hpp"
@@ -104,6 +105,7 @@ void clients::begin(std::int64_t until_us) {
         submit(which);
     });
   }
+  plan_unfit(until_us);
   home_.on_post = [this](const std::string&, const std::string& body) { take_events(body); };
   claimants_.begin();
 }
@@ -284,6 +286,42 @@ void clients::submit_other_content(std::size_t which) {
         if (home_.put_back()) return;
         if (reply.results().empty() || reply.results(0).error().code() != v1::ERROR_CODE_CONFLICT)
           world::broken("one_task", "another content was taken under the id " + id);
+      });
+}
+
+void clients::plan_unfit(std::int64_t until_us) {
+  constexpr const char* inputs[] = {"", "null", "[]", R"({"yes":true})", R"({"n":"1"})", R"({"n":1.5})", R"({"n":null,"at":"x"})"};
+  for (std::size_t i = 0; i < workflows_.size(); ++i) {
+    const auto& name = workflows_[i].name();
+    const auto has_schema = [&](const auto& one) { return one.name() != name || !one.input_schema_json().empty(); };
+    if (!has_schema(workflows_[i]) || !std::all_of(versions_.begin(), versions_.end(), has_schema)) continue;
+    random_stream luck{world_.settings.seed, 700 + i};
+    for (std::int64_t left = luck.between(1, 2); left > 0; --left) {
+      v1::Submission what;
+      what.set_id(prefix_ + "unfit" + std::to_string(i) + "." + std::to_string(left));
+      what.set_workflow(name);
+      what.set_input(inputs[luck.below(std::size(inputs))]);
+      world_.after(luck.between(0, until_us * 8 / 10), [this, what] { submit_unfit(what); });
+    }
+  }
+}
+
+void clients::submit_unfit(const v1::Submission& what) {
+  v1::SubmitRequest request;
+  *request.add_items() = what;
+  world_.tell("client", "scheduler", 0, [&] { return "submits " + what.id() + " of " + what.workflow() + ", which does not fit"; });
+  home_.request<v1::SubmitReply>(
+      "client of unfit inputs", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket, 0); },
+      [this, id = what.id()](const v1::SubmitReply& reply) {
+        if (reply.results().empty()) return;
+        world_.judges("unfit_input");
+        const auto& why = reply.results(0).error();
+        if (why.code() == v1::ERROR_CODE_OK)
+          world::broken("unfit_input", id + " was taken although its input does not fit the schema of its workflow");
+        if (why.code() != v1::ERROR_CODE_INVALID_ARGUMENT) return;
+        world_.count("inputs refused that do not fit");
+        if (why.sentence().find("does not fit the schema of workflow") == std::string::npos)
+          world::broken("unfit_input", id + " was refused for something else: " + why.sentence());
       });
 }
 

@@ -44,6 +44,9 @@ class clients {
   void submit(std::size_t which);
   void answered(std::size_t which, const v1::SubmitReply& reply);
   void submit_other_content(std::size_t which);
+  /// Inputs that no version of their workflow takes.
+  void plan_unfit(std::int64_t until_us);
+  void submit_unfit(const v1::Submission& what);
   void take_events(const std::string& body);
 
   world& world_;

@@ -43,6 +43,7 @@ class generator {
     undo_some_failed();
     answer_later();
     rule_faults();
+    ask_for_fitting_input();
     make_lawful();
     return definition_;
   }
@@ -366,6 +367,17 @@ class generator {
         if (wanted && step.kind() == v1::STEP_KIND_CALL) *step.add_retry() = std::move(rule);
       }
     }
+  }
+
+  /// From a stream of its own, as it was added to what had been there. Whatever clients and jobs give fits, but for what is meant not to.
+  void ask_for_fitting_input() {
+    random_stream luck{workflow_, 1'400};
+    if (!luck.chance(250) || !settings_.has(concern::schemas)) return;
+    constexpr const char* all[] = {
+        R"({"type":"object","properties":{"n":{"type":"integer","minimum":0},"yes":{"type":"boolean"},"at":{"type":"string"}},"required":["n"]})",
+        R"({"$defs":{"count":{"type":"integer"}},"type":"object","anyOf":[{"properties":{"n":{"$ref":"#/$defs/count"}},"required":["n"]}]})",
+        R"({"type":"object","properties":{"n":{"multipleOf":1,"type":"number"}},"required":["n"],"maxProperties":8})"};
+    definition_.set_input_schema_json(all[luck.below(std::size(all))]);
   }
 
   static bool may_fail(const v1::StepDefinition& step) {

@@ -179,6 +179,8 @@ class workflow {
   workflow& cool_off(duration how_long);
   /// Where a step was passed over (`on_failure::go_on`), the task ends as failed and not as completed.
   workflow& end_failed();
+  /// JSON Schema of the tasks' input, of the part of draft 7 that docs/workflows.md lists. Default: any JSON.
+  workflow& input_schema(std::string json_schema);
   /// JSON template of the task's output, evaluated when everything is done. It may read every step. Default: tasks have no output.
   workflow& output(std::string json_template);
   /// How many days finished tasks are kept; default: as the node says.

@@ -227,6 +227,17 @@ TEST(JobLaunches, OneWithoutRoomWaitsAndStartsWhenItIsLetIn) {
   EXPECT_EQ(job.due("10:06"), "10:05 started\n");
 }
 
+TEST(JobLaunches, AnInputThatTheWorkflowDoesNotTakeIsASkip) {
+  auto job = job_with(v1::OVERLAP_POLICY_ALLOW);
+  job.gate.refused = "null";
+  EXPECT_EQ(job.due("10:05"),
+            "10:05 skipped input\nalert: job job: its launch job@2026-03-02T10:05:00Z was skipped: the input does not fit the schema of "
+            "workflow report: /n: is missing\n");
+  EXPECT_EQ(job.record.launched(), 0U);
+  job.gate.refused.clear();
+  EXPECT_EQ(job.due("10:10"), "10:10 started\n");
+}
+
 TEST(JobLaunches, ASkipByTheGateIsRecordedWithItsReasonAndAlarms) {
   auto job = job_with(v1::OVERLAP_POLICY_ALLOW);
   job.gate.skip(v1::SKIP_REASON_NO_WORKFLOW, "its workflow report is not deployed");

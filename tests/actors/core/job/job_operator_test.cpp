@@ -42,6 +42,18 @@ TEST(JobOperator, ARunThatIsAskedForTwiceIsLaunchedOnce) {
   EXPECT_EQ(job.operate("10:06", action), "refused: the time of the launch is a whole second, but these are reserved for the schedule");
 }
 
+TEST(JobOperator, ARunWithAnInputThatTheWorkflowDoesNotTakeIsRefusedAndCancelsNothing) {
+  job_world job;
+  job.create("10:02");
+  job.due("10:05");
+  job.gate.refused = R"({"n":"x"})";
+  auto action = run(v1::OVERLAP_POLICY_REPLACE);
+  action.set_input(R"({ "n" : "x" })");
+  EXPECT_EQ(job.operate("10:06", action), "refused: the input does not fit the schema of workflow report: /n: is missing");
+  action.set_input(R"({ "n" : "y" })");
+  EXPECT_EQ(job.operate("10:06", action), "10:06:00.001 waiting overlap\nanswer: waits for an earlier launch to end\ncancel task 1\n");
+}
+
 TEST(JobOperator, TwoThatAreAskedForInTheSameMillisecondAreTwoLaunches) {
   job_world job;
   job.spec.set_overlap(v1::OVERLAP_POLICY_ALLOW);

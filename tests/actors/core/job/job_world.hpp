@@ -64,6 +64,11 @@ class test_gate final : public launch_gate {
     --room;
     return {};
   }
+  std::string refused;  // the only input that the workflow does not take
+  std::optional<error> refuse_input(const v1::JobSpec& job, std::string_view input) override {
+    if (refused.empty() || input != refused) return std::nullopt;
+    return invalid("the input does not fit the schema of workflow " + job.workflow() + ": /n: is missing", "correct the input");
+  }
   void wait_for(v1::LaunchWait what) { verdict = {launch_verdict::kind::wait, what, {}, {}}; }
   void skip(v1::SkipReason why, const std::string& reason) { verdict = {launch_verdict::kind::skip, {}, why, reason}; }
   void open() { verdict = {}; }

@@ -270,5 +270,69 @@ TEST_F(scheduler_jobs_test, WhatWaitsForATaskThatEndsWhileTheNodeStopsIsLeftToTh
   EXPECT_EQ(counts().launches_waiting_room(), 0U);
 }
 
+v1::WorkflowDefinition report_with(const std::string& schema) {
+  auto out = workflow_of({::fairlead::testing::step("only")}, "report");
+  out.set_input_schema_json(schema);
+  return out;
+}
+
+TEST_F(scheduler_jobs_test, AJobWhoseNextLaunchWouldNotFitTheSchemaIsRefused) {
+  deploy(report_with(R"({"type":"object","properties":{"at":{"type":"string"},"unix":{"minimum":1700000041}},"required":["at"]})"));
+  const auto applied = [this](const std::string& input) {
+    auto spec = job("nightly");
+    spec.set_input(input);
+    return apply(spec).error();
+  };
+  const auto refused = applied(R"({"at":1})");
+  EXPECT_EQ(refused.code(), v1::ERROR_CODE_INVALID_ARGUMENT);
+  EXPECT_EQ(refused.sentence(),
+            "job nightly, input: the input does not fit the schema of workflow report: /at: must be a string, found an integer");
+  EXPECT_EQ(applied("").sentence(),
+            "job nightly, input: the input does not fit the schema of workflow report: the input must be an object, found null");
+  EXPECT_EQ(counts().jobs(), 0U);
+  // The next launch is that of second 1700000040.
+  EXPECT_EQ(applied(R"({"at":"${ .launch.nominal_utc }","unix":"${ .launch.nominal_unix_s }"})").code(), v1::ERROR_CODE_INVALID_ARGUMENT);
+  EXPECT_EQ(applied(R"({"at":"${ .launch.nominal_utc }"})").code(), v1::ERROR_CODE_OK);
+  EXPECT_EQ(counts().jobs(), 1U);
+  tick(first_minute_ms);
+  EXPECT_TRUE(stored("nightly@2023-11-14T22:14:00Z"));
+}
+
+TEST_F(scheduler_jobs_test, ALaunchWhoseInputDoesNotFitAnyMoreIsSkippedWithAnAlert) {
+  apply(job("nightly"));
+  deploy(report_with(R"({"type":"object"})"));
+  tick(first_minute_ms);
+  ASSERT_EQ(launches("nightly").size(), 1U);
+  EXPECT_EQ(launches("nightly")[0].state(), v1::LAUNCH_STATE_SKIPPED);
+  EXPECT_EQ(launches("nightly")[0].skip(), v1::SKIP_REASON_INPUT);
+  EXPECT_EQ(launches("nightly")[0].reason(),
+            "the input does not fit the schema of workflow report: the input must be an object, found null");
+  EXPECT_FALSE(stored("nightly@2023-11-14T22:14:00Z"));
+  EXPECT_NE(record("nightly").alert(), 0U);
+  deploy(report_with(R"({"type":["object","null"]})"));
+  tick(first_minute_ms + minute_ms);
+  EXPECT_TRUE(stored("nightly@2023-11-14T22:15:00Z")) << "the next launch goes by the version of its time";
+}
+
+TEST_F(scheduler_jobs_test, ARunWithAnInputThatDoesNotFitIsRefused) {
+  apply(job("nightly"));
+  deploy(report_with(R"({"properties":{"n":{"type":"integer"}}})"));
+  const auto run_with = [this](const std::string& input) {
+    v1::JobOperateRequest request;
+    request.mutable_action()->set_verb(v1::JOB_VERB_RUN);
+    request.mutable_action()->set_who("ann");
+    request.mutable_action()->set_input(input);
+    request.add_names("nightly");
+    node->shell.answer(request, next_ticket);
+    node->settle();
+    return out.job_operations.at(next_ticket++).results(0);
+  };
+  const auto refused = run_with(R"({"n":"1"})");
+  EXPECT_EQ(refused.error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
+  EXPECT_EQ(refused.error().sentence(), "the input does not fit the schema of workflow report: /n: must be an integer, found a string");
+  EXPECT_TRUE(launches("nightly").empty()) << "it is not even a skip";
+  EXPECT_EQ(run_with(R"({"n":1})").sentence(), "started");
+}
+
 }  // namespace
 }  // namespace fairlead::testing

@@ -55,8 +55,9 @@ steps:
   EXPECT_NE(text.find("  z                  "), std::string::npos) << text;
 }
 
-TEST(workflow_show, has_a_line_for_the_output_and_for_each_step_that_is_repeated) {
+TEST(workflow_show, has_a_line_for_input_and_output_and_for_each_step_that_is_repeated) {
   const auto file = parse_workflow("w.yaml", R"(workflow: w
+input: { type: object }
 output: { n: "${ .steps.poll.n }" }
 steps:
   poll: { agent: bank, call: look, repeat: { until: "${ .steps.poll.done }", every: 10m, max: 400 } }
@@ -67,6 +68,7 @@ steps:
   v1::WorkflowShowReply reply;
   *reply.mutable_workflow()->mutable_definition() = file.definition;
   const auto text = workflow_show_text(reply);
+  EXPECT_NE(text.find("\ninput     {\"type\":\"object\"}\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\noutput    {\"n\":\"${ .steps.poll.n }\"}\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\nrepeat    poll: until ${ .steps.poll.done }, every 10m, at most 400 rounds\n"
                       "repeat    once: until ${ .steps.once.done }, at most 1 round\n"),

@@ -58,7 +58,7 @@ TEST(workflow_json, says_whether_a_step_that_has_failed_is_undone) {
   EXPECT_EQ(steps[1]["undo"].at("also_if_failed"), nlohmann::json(false));
 }
 
-TEST(workflow_json, shows_how_a_step_is_repeated_and_the_output) {
+TEST(workflow_json, shows_how_a_step_is_repeated_the_input_and_the_output) {
   const auto steps = steps_shown(R"(  once: { agent: bank, call: order }
   poll: { agent: bank, call: look, repeat: { until: "${ .steps.poll.done }", every: 10m, max: 7 } }
 )");
@@ -68,6 +68,9 @@ TEST(workflow_json, shows_how_a_step_is_repeated_and_the_output) {
   EXPECT_TRUE(nlohmann::json::parse(workflow_show_json(reply)).at("output").is_null());
   reply.mutable_workflow()->mutable_definition()->set_output_json(R"({"n":"${ .steps.poll.n }"})");
   EXPECT_EQ(nlohmann::json::parse(workflow_show_json(reply)).at("output"), nlohmann::json({{"n", "${ .steps.poll.n }"}}));
+  EXPECT_TRUE(nlohmann::json::parse(workflow_show_json(reply)).at("input").is_null());
+  reply.mutable_workflow()->mutable_definition()->set_input_schema_json(R"({"type":"object"})");
+  EXPECT_EQ(nlohmann::json::parse(workflow_show_json(reply)).at("input"), nlohmann::json({{"type", "object"}}));
 }
 
 TEST(workflow_json, shows_how_long_a_callback_may_take) {
