@@ -49,7 +49,7 @@ bool is_of(const std::string& type, const seen_value& value) {
   return false;
 }
 
-std::string shown(std::string_view json) { return clean_text(json, most_shown_bytes) + (json.size() > most_shown_bytes ? "…" : ""); }
+std::string shown_value(std::string_view json) { return clean_text(json, most_shown_bytes) + (json.size() > most_shown_bytes ? "…" : ""); }
 
 std::vector<std::string> strings_in(std::string_view array) {
   std::vector<std::string> out;
@@ -94,7 +94,7 @@ value_facts value_facts::read(std::string_view schema, const canonical_text& can
 }
 
 void value_facts::read_keyword(const std::string& name, std::string_view value, const canonical_text& canonical) {
-  const auto number = [&] { return bound{decimal::read(value), shown(value)}; };
+  const auto number = [&] { return bound{decimal::read(value), shown_value(value)}; };
   const auto count = [&] { return decimal::read(value).count(); };
   std::string_view one, key;
   if (name == "type") {
@@ -104,14 +104,14 @@ void value_facts::read_keyword(const std::string& name, std::string_view value, 
     std::size_t size = 0;
     for (json_cursor all{value}; all.next_element(one); ++size) {
       values_.insert(canonical(one));
-      if (size < most_shown_values) words += (size == 0 ? "" : ", ") + shown(one);
+      if (size < most_shown_values) words += (size == 0 ? "" : ", ") + shown_value(one);
     }
     values_words_ = size == 1                   ? "must be " + words
                     : size <= most_shown_values ? "must be one of " + words
                                                 : "must be one of " + std::to_string(size) + " values, such as " + words;
   } else if (name == "const") {
     constant_ = canonical(value);
-    constant_words_ = "must be " + shown(value);
+    constant_words_ = "must be " + shown_value(value);
   } else if (name == "minimum") {
     minimum_ = number();
   } else if (name == "maximum") {
@@ -216,7 +216,7 @@ void value_facts::fit_object(const seen_value& value, verdict& out) const {
     if (there.count(name) == 0) continue;
     for (const auto& other : others)
       if (there.count(other) == 0 && !out.is_over())
-        out.refuse(other, [&, &of = name] { return "is missing, although " + shown(of) + " is given"; });
+        out.refuse(other, [&, &of = name] { return "is missing, although " + shown_value(of) + " is given"; });
   }
   if (!closed_) return;
   for (const auto& name : names) {
