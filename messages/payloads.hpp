@@ -8,7 +8,7 @@
 namespace fairlead {
 
 /// Calls `visit(payload)` for each JSON value of the record: the task's input and output, the data of its signals, then every step's input,
-/// output, input of its undo and checkpoint.
+/// output, input of its undo, checkpoint and early answer.
 template <class Record, class Visitor>
 void for_each_value(Record& record, Visitor&& visit) {
   if constexpr (std::is_const_v<Record>) {
@@ -20,6 +20,7 @@ void for_each_value(Record& record, Visitor&& visit) {
       visit(step.output());
       visit(step.undo_input());
       visit(step.progress().checkpoint());
+      visit(step.early_answer().output());
     }
   } else {
     if (record.has_input()) visit(*record.mutable_input());
@@ -30,6 +31,7 @@ void for_each_value(Record& record, Visitor&& visit) {
       if (step.has_output()) visit(*step.mutable_output());
       if (step.has_undo_input()) visit(*step.mutable_undo_input());
       if (step.progress().has_checkpoint()) visit(*step.mutable_progress()->mutable_checkpoint());
+      if (step.early_answer().has_output()) visit(*step.mutable_early_answer()->mutable_output());
     }
   }
 }

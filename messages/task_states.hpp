@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "messages/task.pb.h"
+#include "messages/workflow.pb.h"
 
 namespace fairlead {
 
@@ -42,6 +43,17 @@ inline bool has_ended(v1::TaskState state) {
 /// Steps that need it may start.
 inline bool satisfies_needs(const v1::StepRecord& step) {
   return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED || step.passed_over();
+}
+
+/// Attempts to perform the step have failed, and nothing about it is in doubt.
+inline bool has_failed_for_certain(const v1::StepRecord& step) {
+  const auto open = step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED;
+  return open && !step.doubtful() && step.failure_count() > 0;
+}
+
+/// In a task that is undone the step has failed, and is undone all the same.
+inline bool is_undone_though_failed(const v1::StepDefinition& definition, const v1::StepRecord& step) {
+  return definition.undo().also_if_failed() && has_failed_for_certain(step);
 }
 
 /// Since when the task is to be carried out: since its submission, or since the later start that was given with it.

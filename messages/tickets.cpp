@@ -15,10 +15,11 @@ constexpr std::string_view base64_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi
 constexpr std::size_t signature_bytes = 16;
 constexpr std::size_t attempt_bytes = 4 + 8 + 4 + 1 + 4;
 constexpr std::size_t session_head_bytes = 4 + 8 + 2;
-constexpr std::size_t most_ticket_letters = 128, most_session_letters = 1'024;
+constexpr std::size_t callback_head_bytes = 4 + 4 + 4;
+constexpr std::size_t most_ticket_letters = 128, most_session_letters = 1'024, most_callback_letters = 1'024;
 
 // What is signed begins with its kind, so that no text of one kind is one of the other.
-constexpr std::string_view of_tickets = "ticket", of_sessions = "session";
+constexpr std::string_view of_tickets = "ticket", of_sessions = "session", of_callbacks = "callback";
 
 std::string to_base64url(std::string_view bytes) {
   std::string out;
@@ -167,6 +168,32 @@ std::optional<session_name> read_session(std::string_view text) {
 bool is_session_of(std::string_view key, std::string_view text) {
   const auto bytes = bytes_of(text, most_session_letters);
   return bytes && is_same(bytes->signature, signature_of(key, of_sessions, bytes->fields));
+}
+
+std::string make_callback(std::string_view key, const callback_name& of) {
+  std::string fields;
+  append_number(fields, of.shard);
+  append_number(fields, of.step);
+  append_number(fields, of.generation);
+  fields.append(of.task_id);
+  return to_base64url(fields + signature_of(key, of_callbacks, fields));
+}
+
+std::optional<callback_name> read_callback(std::string_view text) {
+  const auto bytes = bytes_of(text, most_callback_letters);
+  if (!bytes || bytes->fields.size() <= callback_head_bytes) return std::nullopt;
+  std::string_view rest = bytes->fields;
+  callback_name out;
+  out.shard = take_number<std::uint32_t>(rest);
+  out.step = take_number<std::uint32_t>(rest);
+  out.generation = take_number<std::uint32_t>(rest);
+  out.task_id = rest;
+  return out;
+}
+
+bool is_callback_of(std::string_view key, std::string_view text) {
+  const auto bytes = bytes_of(text, most_callback_letters);
+  return bytes && is_same(bytes->signature, signature_of(key, of_callbacks, bytes->fields));
 }
 
 }  // namespace fairlead

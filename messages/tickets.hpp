@@ -1,6 +1,7 @@
 #pragma once
-// Signed texts of workers over HTTP. A ticket names an attempt, a session names a process of an instance. The shard in the text has the key,
-// so only that shard can tell whether a text is its own. All of them are base64url without padding.
+// Signed texts for the API. A ticket names an attempt of a worker over HTTP, a session names a process of an instance, and a callback names
+// what a service answers later. The shard in the text has the key, so only that shard can tell whether a text is its own. All of them are
+// base64url without padding.
 
 #include <cstdint>
 #include <optional>
@@ -47,5 +48,20 @@ std::string make_session(std::string_view key, std::uint32_t shard, std::string_
 std::optional<session_name> read_session(std::string_view text);
 /// As is_ticket_of.
 bool is_session_of(std::string_view key, std::string_view text);
+
+/// A performance of a step: all attempts under one idempotency key.
+struct callback_name {
+  std::uint32_t shard = 0;
+  std::uint32_t step = 0;  // index
+  std::uint32_t generation = 0;
+  std::string task_id;
+};
+
+/// For the service that carries the step out: whoever has the text may say how the work has ended.
+std::string make_callback(std::string_view key, const callback_name& of);
+/// As read_ticket.
+std::optional<callback_name> read_callback(std::string_view text);
+/// As is_ticket_of.
+bool is_callback_of(std::string_view key, std::string_view text);
 
 }  // namespace fairlead

@@ -28,6 +28,13 @@ class starting {
   const agent_host* outer_;
 };
 
+/// The node file may be mended at any moment, and nothing was sent.
+agents::attempt_result no_callback_url(const std::string& agent) {
+  return agents::transient_fault("no_callback_url",
+                                 "the step awaits a callback, and the node of agent " + agent +
+                                     " has no address for one; set callback_url in its node file, or give api.listen a host and a port");
+}
+
 agents::attempt_result secret_fault(const error& why) {
   const auto* code = why.code == v1::ERROR_CODE_NOT_FOUND ? "secret_unknown" : "secret_not_allowed";
   return agents::permanent_fault(code, why.sentence);
@@ -40,6 +47,7 @@ agent_host::agent_host(identity who, agents::backend& backend, const clock& time
       instance_(std::move(who.instance)),
       incarnation_(who.incarnation),
       first_beat_(who.first_beat),
+      callback_url_(std::move(who.callback_url)),
       time_(time),
       out_(out) {
   use(std::move(who.as), {&backend, [](agents::backend*) {}});
@@ -121,6 +129,7 @@ void agent_host::start(v1::Perform& what, duration offset) {
   const core::jitter_seed seed{key.task_number, key.step, key.attempt};
   held_attempt one{now_by_, offset, complete_by, lease_end, offset, {policy_of(what.call()), seed, tries_end}, what.budget_ms(), now};
   one.idempotency_key = what.idempotency_key();
+  one.callback = what.callback();
   if (what.direction() == v1::DIRECTION_LOOKUP && !can_look_up(what.call())) {
     // The Scheduler may know an older registration. A backend without look-ups might carry out the call itself.
     one.tries.begin(now);
@@ -153,6 +162,10 @@ std::optional<agents::attempt_result> agent_host::begin(const agents::attempt_ke
   what.set_complete_by_unix_ms(to_wall_ms(one.complete_by, now));
   what.set_try_until_unix_ms(to_wall_ms(one.tries.until(), now));
   what.set_lease_until_steady_ms(to_unix_ms(one.lease_end));
+  if (!what.callback().empty()) {
+    if (callback_url_.empty()) return no_callback_url(agent_);
+    what.set_callback_url(callback_url_ + "/v1/callbacks/" + what.callback());
+  }
   const auto secret = with_secrets(*one.by, what);
   if (!secret) return secret_fault(secret.failure());
 
@@ -217,8 +230,13 @@ bool agent_host::ended(const agents::attempt_key& key, held_attempt& one, agents
 }
 
 std::string agent_host::redacted(const held_attempt& one, std::string text) {
+  constexpr std::string_view stand_in = "[callback]";
   const auto& secrets = one.by->as.secrets;
-  return secrets ? secrets->redact(std::move(text)) : std::move(text);
+  auto out = secrets ? secrets->redact(std::move(text)) : std::move(text);
+  if (one.callback.empty()) return out;
+  for (auto at = out.find(one.callback); at != std::string::npos; at = out.find(one.callback, at + stand_in.size()))
+    out.replace(at, one.callback.size(), stand_in);
+  return out;
 }
 
 void agent_host::report(const agents::attempt_key& key, held_attempt& one, agents::attempt_result&& result) {
@@ -236,10 +254,8 @@ void agent_host::report(const agents::attempt_key& key, held_attempt& one, agent
     if (one.pulse && one.pulse->has_news()) beat(key, one, now);
     auto& fault = *outcome.mutable_fault();
     fault = std::move(*result.fault);
-    if (one.by->as.secrets) {
-      fault.set_code(redacted(one, std::move(*fault.mutable_code())));
-      fault.set_message(redacted(one, std::move(*fault.mutable_message())));
-    }
+    fault.set_code(redacted(one, std::move(*fault.mutable_code())));
+    fault.set_message(redacted(one, std::move(*fault.mutable_message())));
   } else {
     // A backend that gives no verdict has found out nothing.
     if (lookup) outcome.set_verdict(result.verdict == v1::LOOKUP_VERDICT_UNSPECIFIED ? v1::LOOKUP_VERDICT_UNKNOWN : result.verdict);

@@ -5,7 +5,7 @@
 // Promises: at the end of its lease an attempt is stopped and never reported again, unless it had finished before. The lease ends at
 // complete_by, or earlier, when its heartbeat had to be renewed. The same attempt handed over twice is carried out once. Every try of an
 // attempt has the same key and input, and no try begins that could not end before complete_by. A look-up that the backend does not offer is
-// answered (not known) and never performed. No secret leaves the host in an outcome or in progress.
+// answered (not known) and never performed. No secret and no callback leaves the host in an outcome or in progress.
 //
 // Of two lineages of a shard the host obeys the later one. It stops the attempts of the earlier one. Of these it reports only work that was
 // done or may have been done, with each registration until acknowledged, so that operators learn of effects without a task.
@@ -68,6 +68,8 @@ class agent_host {
     definition as;
     /// Heartbeats are numbered from here. A later host of the process numbers above those before it: shards drop what is older.
     std::uint64_t first_beat = 0;
+    /// What the URLs of callbacks begin with; empty: nobody could call back.
+    std::string callback_url{};
   };
 
   agent_host(identity who, agents::backend& backend, const clock& time, agent_outbox& out);
@@ -138,6 +140,7 @@ class agent_host {
     std::unique_ptr<attempt_pulse> pulse{};
     reminders::iterator reminder{};  // in reminders_, once the attempt is held
     std::string idempotency_key{};
+    std::string callback{};  // of the perform: whoever has it can answer for the step, so it is told to nobody else
   };
   using held_attempts = std::unordered_map<agents::attempt_key, held_attempt, agents::attempt_key_hash>;
   struct unacknowledged {
@@ -211,12 +214,14 @@ class agent_host {
   void stop(held_attempts::iterator which);
   void drop(held_attempts::iterator which);
   static bool speaks_for(const held_attempt& one) { return !one.by->beats_itself || !one.tries.under_way(); }
+  /// Without secrets, and without the callback.
   static std::string redacted(const held_attempt& one, std::string text);
 
   const std::string agent_;
   const std::string instance_;
   const std::uint64_t incarnation_;
   const std::uint64_t first_beat_;
+  const std::string callback_url_;
   const clock& time_;
   agent_outbox& out_;
   std::shared_ptr<const performer> now_by_;               // of attempts that begin

@@ -38,6 +38,7 @@ native_context context_of(const v1::Perform& what, const std::atomic<bool>& flag
   context.try_number = std::max<std::uint32_t>(what.try_number(), 1);
   context.complete_by = from_unix_ms(end_of_try_unix_ms(what));
   context.checkpoint = what.checkpoint();
+  context.callback_url = what.callback_url();
   context.perform_key = what.perform_key();
   context.in_doubt = what.in_doubt();
   context.perform_output = what.perform_output();

@@ -39,6 +39,9 @@ class native_context {
   std::uint32_t try_number = 1;  // 1, 2, … within the attempt
   moment complete_by;            // when the handler must be done: the end of the try, never later than that of the lease
   std::string_view checkpoint;   // left by an earlier attempt in this direction with heartbeat(), JSON text; empty: none
+  // Where the output goes of a step with a callback, once the work is done (POST, docs/agents.md); empty: the handler returns it. Whoever has the
+  // URL can answer for the step: it belongs into no log.
+  std::string_view callback_url;
   // For an undo and a look-up: the perform in question. Empty and false in a perform.
   std::string_view perform_key;     // idempotency key under which the step was, or may have been, performed
   bool in_doubt = false;            // undo: nobody knows whether the perform was carried out

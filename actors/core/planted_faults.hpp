@@ -25,6 +25,8 @@ struct planted_faults {
   bool go_on_in_doubt = false;         // a step in doubt is passed over although nobody has said that it may
   bool forget_failed_end = false;      // a task completes without a step although its workflow says end: failed
   bool skip_undo = false;              // a completed step is passed over when the task is undone
+  bool skip_undo_of_failed = false;    // a step that has failed is passed over although its undo says also_if_failed
+  bool undo_failed_anyway = false;     // a step that has failed is undone although its undo does not say also_if_failed
   bool double_undo = false;            // a step that is undone is undone once more
   bool undo_pivot = false;             // a pivot is undone like any other step
   bool wrong_order = false;            // steps are undone in the order in which they were performed
@@ -110,15 +112,17 @@ struct planted_faults {
   bool lose_priority = false;            // tasks are created without their priority
   bool lose_label = false;               // tasks are created without their labels
 
-  bool one_attempt_more = false;    // than the workflow allows
-  bool one_attempt_less = false;    // than the workflow allows
-  bool half_retry_for = false;      // a step gives up after half the time that its workflow says
-  bool double_retry_for = false;    // a step gives up after twice the time that its workflow says
-  bool long_backoff = false;        // a pause is three times as long as the workflow says
-  bool short_backoff = false;       // a pause is a quarter as long
-  bool ignore_retry_after = false;  // the pause that a service asked for is ignored
-  bool short_cool_off = false;      // the cool-off is half as long
-  bool late_recovery = false;       // a due attempt waits for twenty seconds more
+  bool one_attempt_more = false;      // than the workflow allows
+  bool one_attempt_less = false;      // than the workflow allows
+  bool half_retry_for = false;        // a step gives up after half the time that its workflow says
+  bool double_retry_for = false;      // a step gives up after twice the time that its workflow says
+  bool ignore_rule = false;           // a fault that has a rule counts for what the step says for all faults
+  bool count_rules_together = false;  // every bad end counts for each rule
+  bool long_backoff = false;          // a pause is three times as long as the workflow says
+  bool short_backoff = false;         // a pause is a quarter as long
+  bool ignore_retry_after = false;    // the pause that a service asked for is ignored
+  bool short_cool_off = false;        // the cool-off is half as long
+  bool late_recovery = false;         // a due attempt waits for twenty seconds more
 
   bool fail_in_doubt = false;        // a task fails although a step is in doubt and nobody said that it may
   bool start_while_failing = false;  // steps start although the task is to fail
@@ -128,6 +132,13 @@ struct planted_faults {
   bool keep_breaker_alert = false;       // the alert of a closed breaker stays open
   bool refuse_awaited = false;           // an outcome that a step waits for is refused
   bool accept_unknown = false;           // an outcome that no step waits for is acknowledged as accepted
+
+  bool lose_callback = false;           // a callback is acknowledged and changes nothing
+  bool lose_early_callback = false;     // one that comes while the attempt is in progress is acknowledged and forgotten
+  bool complete_at_acceptance = false;  // the agent's answer completes a step that awaits a callback
+  bool accept_old_callback = false;     // a callback counts whichever key it is of
+  bool keep_key_after_fault = false;    // after a callback with a fault the next attempt uses the same key
+  bool forget_callback_end = false;     // a step waits for its callback for ever
 
   bool lose_notice = false;         // no notice is sent when a task has ended
   bool keep_snapshot = false;       // reads may be older than answers already given

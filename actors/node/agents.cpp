@@ -92,6 +92,7 @@ child_spec node_tree::agent_child(const local_agent& agent, const std::string& i
     }
     agent_setup setup;
     setup.who = {agent.name, options_.who.node() + "/" + instance, incarnation, {agent.kind, agent.settings, agent.secrets}};
+    setup.who.callback_url = options_.callback_url;
     setup.node = options_.who.node();
     setup.backend = std::move(agent.backend);
     setup.time = world_.time;

@@ -80,7 +80,7 @@ node_tree::node_tree(world in, node_tree_options options)
       shards_guardian_(*world_.system),
       started_at_unix_ms_(to_unix_ms(world_.time->now())),
       workers_(std::make_shared<workers>(
-          workers::world{world_.system, world_.time, world_.log, options_.who.node(), links_.as<links_actor>()})) {}
+          workers::world{world_.system, world_.time, world_.log, options_.who.node(), links_.as<links_actor>(), options_.callback_url})) {}
 
 result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options options, std::vector<shard_part> shards) {
   std::unique_ptr<node_tree> out{new node_tree{std::move(in), std::move(options)}};

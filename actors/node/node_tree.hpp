@@ -34,6 +34,7 @@ struct node_tree_options {
   v1::Hello who;                   // `shards` without epochs
   std::vector<std::string> peers;  // `host:port`
   std::vector<local_agent> agents;
+  std::string callback_url;  // what the URLs of callbacks begin with; empty: there is no such address
 };
 
 class node_tree {

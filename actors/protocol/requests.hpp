@@ -51,7 +51,7 @@ using client_requests = request_table<
     request_row<v1::TaskShowRequest, v1::TaskShowReply, about::special, answered_by::store, repeated::yes, right::see_own_tasks>,
     // Long poll for the events of a task after a sequence number.
     request_row<v1::WatchRequest, v1::WatchReply, about::one_task, answered_by::scheduler, repeated::yes, right::see_own_tasks>,
-    // An operator's action on tasks, or a signal.
+    // An operator's action on tasks, a signal, or a callback.
     request_row<v1::OperateRequest, v1::OperateReply, about::many, answered_by::scheduler, repeated::no, right::act>,
 
     // Makes a workflow definition the current one of its name.
@@ -138,9 +138,10 @@ template <class Request>
 right right_for(const Request&) {
   return row_of<Request>::needs;
 }
-/// A signal is a program's message to its task.
+/// A signal is a program's message to its task, and a callback that of a service. (Over the API a callback needs no right but its text.)
 inline right right_for(const v1::OperateRequest& what) {
-  return what.action().verb() == v1::OPERATOR_VERB_SIGNAL ? right::submit : right::act;
+  const auto verb = what.action().verb();
+  return verb == v1::OPERATOR_VERB_SIGNAL || verb == v1::OPERATOR_VERB_CALLBACK ? right::submit : right::act;
 }
 inline right right_for(const v1::DeployRequest& what) { return what.check_only() ? right::look : right::deploy; }
 inline right right_for(const v1::JobOperateRequest& what) {

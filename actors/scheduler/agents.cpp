@@ -228,8 +228,12 @@ bool scheduler::given_back(live_task& task, const v1::OutcomeBatch& by, const v1
   return apply(task, core::attempt_refused{what.step(), what.direction(), what.attempt(), true}).accepted;
 }
 
-/// Only workers over HTTP have tickets.
-void scheduler::ticket(const std::string& instance, v1::Perform& what) {
+/// Only workers over HTTP have tickets, and only steps that are answered later have callbacks.
+void scheduler::ticket(const live_task& task, const std::string& instance, v1::Perform& what) {
+  const auto& step = task.record.steps(static_cast<int>(what.step()));
+  const auto& definition = task.definition->step_definition(step.definition());
+  if (definition.callback_ms() != 0 && what.direction() == v1::DIRECTION_PERFORM)
+    what.set_callback(workers_.callback_for({limits_.shard, what.step(), step.generation(), what.task_id()}, batches_.rows()));
   if (const auto incarnation = slots_.worker_at(instance))
     what.set_ticket(workers_.ticket_for({limits_.shard, what.task_number(), what.step(), what.direction(), what.attempt()}, instance,
                                         *incarnation, batches_.rows()));

@@ -425,7 +425,7 @@ void scheduler::watch_brake(const v1::TaskRecord& record, const core::decision& 
 
 void scheduler::gather(live_task& task, core::decision& made) {
   for (auto& out : made.performs) {
-    ticket(out.instance, out.message);
+    ticket(task, out.instance, out.message);
     *batches_.after().performs[out.instance].add_items() = std::move(out.message);
   }
   for (auto& hint : made.hints) *batches_.after().hints.add_items() = std::move(hint);

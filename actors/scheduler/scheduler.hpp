@@ -221,12 +221,13 @@ class scheduler final : private launch_tasks {
   void arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left, bool reconnected);
   void count_limits_anew(const std::string& agent);
   void refused(const v1::OutcomeBatch& what);
-  void ticket(const std::string& instance, v1::Perform& what);
+  void ticket(const live_task& task, const std::string& instance, v1::Perform& what);
   bool given_back(live_task& task, const v1::OutcomeBatch& by, const v1::Outcome& what);
   void left_over(const v1::OutcomeBatch& what);
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action, const std::string& submitter);
   bool is_leaving(std::uint64_t number);
   error gone(const std::string& id);
+  result<bool> is_visible_to(const std::string& submitter, const std::string& id);
   /// nullopt: done, or the store could not be read.
   std::optional<error> delete_task(const std::string& id, std::uint64_t number, const v1::OperatorAction& action, v1::OperateResult& out);
 

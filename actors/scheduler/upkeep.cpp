@@ -286,15 +286,11 @@ std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, co
   for (const auto& wait : core::waits_of(task.record, *task.definition, *world_.engine, slots_)) {
     // A step to be undone may turn out to have a look-up: the answer for its undo's input shows that.
     const auto direction = wait.direction == v1::DIRECTION_LOOKUP ? v1::DIRECTION_UNDO : wait.direction;
-    const auto part = wait.what == core::awaited::condition ? v1::EXPRESSION_PART_WHEN
-                      : wait.what == core::awaited::until   ? v1::EXPRESSION_PART_UNTIL
-                      : wait.what == core::awaited::output  ? v1::EXPRESSION_PART_OUTPUT
-                                                            : core::part_of_input(direction);
+    const auto part = core::awaited_part(wait);
     const auto with_worker =
-        asked.of_tasks.count(number) != 0 || asked.of_steps.count({number, core::evaluation_key(wait.step, part)}) != 0;
-    const auto of_worker = wait.what == core::awaited::input || wait.what == core::awaited::condition ||
-                           wait.what == core::awaited::until || wait.what == core::awaited::output;
-    const auto outstanding = of_worker ? with_worker : wait.what == core::awaited::instance && (with_worker || slots_.waits(number));
+        asked.of_tasks.count(number) != 0 ||
+        asked.of_steps.count({number, core::evaluation_key(wait.step, part.value_or(core::part_of_input(direction)))}) != 0;
+    const auto outstanding = part ? with_worker : wait.what == core::awaited::instance && (with_worker || slots_.waits(number));
     if (!outstanding) return wait;
   }
   return std::nullopt;

@@ -54,6 +54,7 @@ result<std::string> workers::carry(beginning what) {
 
   agent_setup setup;
   setup.who = {what.as.agent(), what.as.instance(), what.as.incarnation(), {std::string{worker_kind}, {}, nullptr}};
+  setup.who.callback_url = in_.callback_url;
   auto& settings = setup.who.as.settings;
   settings.labels.assign(what.as.labels().begin(), what.as.labels().end());
   settings.limits.assign(what.as.limits().begin(), what.as.limits().end());

@@ -41,6 +41,7 @@ class workers : public std::enable_shared_from_this<workers> {
     observer* log = nullptr;
     std::string node;
     links_actor links;
+    std::string callback_url{};  // what the URLs of callbacks begin with
   };
   explicit workers(world in) : in_(std::move(in)) {}
   workers(const workers&) = delete;

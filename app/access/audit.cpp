@@ -92,7 +92,7 @@ std::string audit_object(std::string_view path) {
   if (!path.starts_with(base)) return {};
   path.remove_prefix(base.size());
   const auto collection = path.substr(0, path.find('/'));
-  if (collection.size() == path.size() || collection == "requests") return {};
+  if (collection.size() == path.size() || collection == "requests" || collection == "callbacks") return {};
   path.remove_prefix(collection.size() + 1);
   return door::decode_percent(path.substr(0, path.find('/'))).value_or("");
 }

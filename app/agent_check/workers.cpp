@@ -177,6 +177,7 @@ tester::json tester::hand_out(const attempt& one, std::int64_t now) const {
            {"in_doubt", is_perform ? json{} : json(!is_undo)},
            {"perform_output", has_output ? done->outcome["output"] : json{}},
            {"checkpoint", json{}},
+           {"callback_url", json{}},
            {"lease_ms", std::max<std::int64_t>(0, one.lease_end - now)},
            {"heartbeat_ms", of.heartbeat_ms > 0 ? json(of.heartbeat_ms) : json{}},
            {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}};

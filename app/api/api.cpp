@@ -13,9 +13,9 @@ namespace fairlead::app::api {
 
 namespace {
 
-/// What changes more than tasks of its own: tasks themselves have who submitted them. A signal may decide what becomes of a task.
+/// What changes more than tasks of its own: tasks themselves have who submitted them. A signal or a callback may decide what becomes of a task.
 bool is_for_audit(const route& one) {
-  return one.needed == right::act || one.handle == &signal_task || one.needed == right::deploy ||
+  return one.needed == right::act || one.handle == &signal_task || is_callback(one.path) || one.needed == right::deploy ||
          (one.needed == right::administer && !door::is_safe(one.method));
 }
 
@@ -57,6 +57,8 @@ const std::vector<route>& routes() {
       {"GET", "/v1/tasks/{id}/steps/{step}/output", &show_step_output, needs<v1::TaskShowRequest>},
       {"POST", "/v1/tasks/{id}/actions", &act_on_task, needs<v1::OperateRequest>, runs::among_actors, keeps::if_match},
       {"POST", "/v1/tasks/{id}/signals/{name}", &signal_task, right::submit, runs::among_actors, keeps::if_match},
+      {"POST", "/v1/callbacks/{callback}", &take_callback},
+      {"POST", "/v1/callbacks/{callback}/fail", &take_failed_callback},
       {"GET", "/v1/operations", &list_operations, needs<v1::TaskListRequest>},
       {"GET", "/v1/operations/{id}", &show_operation, needs<v1::TaskShowRequest>},
       {"GET", "/v1/operations/{id}/events", &show_operation_events, needs<v1::WatchRequest>},
@@ -101,7 +103,7 @@ const std::vector<route>& routes() {
   return all;
 }
 
-bool is_open_to_all(std::string_view path) { return path == "/v1/version" || path.starts_with("/v1/problems/"); }
+bool is_open_to_all(std::string_view path) { return path == "/v1/version" || path.starts_with("/v1/problems/") || is_callback(path); }
 
 namespace {
 

@@ -28,7 +28,7 @@ struct route {
   keeps conditions = keeps::none;
 };
 
-/// Answered without asking who sends the request.
+/// Answered without asking who sends the request: anybody may, or whoever was given the path.
 bool is_open_to_all(std::string_view path);
 
 /// All of them.
@@ -57,6 +57,8 @@ void post_task(exchange_ptr x);
 void submit_batch(exchange_ptr x);
 void act_on_task(exchange_ptr x);
 void signal_task(exchange_ptr x);
+void take_callback(exchange_ptr x);
+void take_failed_callback(exchange_ptr x);
 void act_on_tasks(exchange_ptr x);
 
 void list_operations(exchange_ptr x);

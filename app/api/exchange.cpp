@@ -8,6 +8,7 @@
 #include "actors/core/text/text.hpp"
 #include "app/access/audit_list.hpp"
 #include "app/door/guards.hpp"
+#include "messages/tickets.hpp"
 #include "store/content_hash.hpp"
 
 namespace fairlead::app::api {
@@ -15,6 +16,7 @@ namespace fairlead::app::api {
 namespace {
 
 constexpr std::size_t most_noted_object = 512;  // bytes of its name
+constexpr std::string_view callbacks = "/v1/callbacks/", failed_behind = "/fail";
 
 /// `operator or admin`.
 std::string roles_with(right needed) {
@@ -54,6 +56,8 @@ std::optional<std::uint64_t> latest_revision(std::string_view list) {
 
 }  // namespace
 
+bool is_callback(std::string_view path) { return path.starts_with(callbacks); }
+
 audit_entry audit_entry_of(const surroundings& in, const principal& by, const door::request& what) {
   audit_entry out;
   out.at_unix_ms = to_unix_ms(in.time->now());
@@ -65,6 +69,13 @@ audit_entry audit_entry_of(const surroundings& in, const principal& by, const do
   out.method = core::clean_text(what.head.method, 16);
   out.path = core::clean_text(std::string{what.path()}, 512);
   out.object = audit_object(out.path);
+  if (!is_callback(what.path())) return out;
+  auto text = what.path().substr(callbacks.size());
+  const auto failed = text.ends_with(failed_behind);
+  if (failed) text.remove_suffix(failed_behind.size());
+  out.path = std::string{callbacks} + "{callback}" + (failed ? std::string{failed_behind} : "");
+  const auto named = read_callback(door::decode_percent(text).value_or(""));
+  out.object = named ? core::clean_text(named->task_id, most_noted_object) : "";
   return out;
 }
 
@@ -378,6 +389,11 @@ void exchange::note_state(const std::string& after) {
   for (auto& one : noted_) one.state_after = after;
 }
 
+void exchange::note_less() {
+  const auto sender = what_.from.uid ? "uid " + std::to_string(*what_.from.uid) : what_.from.address;
+  if (by_.kind.empty() && in_->access->is_noise("in vain of " + sender, in_->time->now())) noted_.clear();
+}
+
 bool exchange::may_go_on() const {
   return in_->access->still_admits(by_, door::find_header(what_.head, "Authorization"), what_.from, in_->time->now());
 }
@@ -404,6 +420,7 @@ void exchange::begin_stream(std::string first) {
 
 void exchange::refuse(const error& why) { refuse(door::problem_of(why)); }
 void exchange::refuse(door::problem why) {
+  if (!is_answered_ && !noted_.empty()) note_less();
   // Also of a request that only looks: somebody tried.
   if (why.code == "forbidden" && !is_answered_) {
     if (in_->access->is_noise(by_.kind + " " + by_.name, in_->time->now())) {

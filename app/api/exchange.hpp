@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <caf/event_based_actor.hpp>
@@ -45,7 +46,10 @@ struct surroundings {
   std::shared_ptr<fairlead::workers> workers{};  // null: this node takes none
 };
 
-/// What the audit has of a request, but for its end.
+/// A path whose text is the right to send it: whoever reads it in a log or in the audit could do so, too.
+bool is_callback(std::string_view path);
+
+/// What the audit has of a request, but for its end. Without the text of a callback.
 audit_entry audit_entry_of(const surroundings& in, const principal& by, const door::request& what);
 /// Answers once the entries, at least one, are on the disk. If one cannot be written, and something was done, the answer says so instead.
 void answer_noted(const surroundings& in, const std::vector<audit_entry>& what, const std::string& request_id, door::answer said,
@@ -125,6 +129,8 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void note_object(const std::string& object, v1::ErrorCode why = v1::ERROR_CODE_OK);
   /// Of the task, once the action was done.
   void note_state(const std::string& after);
+  /// What somebody unknown sends in vain, or again, is noted only a hundred times a minute: it would fill the disk.
+  void note_less();
 
   void say(unsigned status, std::string json, door::headers more = {});
   /// `if_unsent`: as in door::answer.

@@ -44,6 +44,7 @@ door::guard guard_of(const api_config& config, const std::shared_ptr<gate>& acce
   out.is_known = [access, time](const door::request_head& head, const door::peer& from) {
     return access->knows(door::find_header(head, "Authorization"), from, time->now());
   };
+  out.is_callback = [](const door::request_head& head) { return is_callback(door::path_of(head)); };
   out.hosts = config.hosts;
   if (config.listen && !is_loopback(config.listen->host)) out.hosts.push_back(config.listen->host);
   return out;

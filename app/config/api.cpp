@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "actors/agents/http/hosts.hpp"
 #include "actors/protocol/access.hpp"
 #include "app/config/parts.hpp"
 
@@ -17,6 +18,8 @@ constexpr std::size_t most_hosts = 64;
 constexpr std::size_t most_users = 256;
 constexpr const char* how_to_ask =
     "make a token with fairlead token create, and name its file in access.tokens_file; or add access.certificates and api.tls.client_ca";
+
+constexpr std::size_t most_callback_url = 1'024;
 
 std::optional<listen_address> read_listen(const yaml_node& node, const node_config& config) {
   const auto text = node.text();
@@ -122,6 +125,33 @@ void read_api(yaml_section& root, node_config& out) {
                    "add api.tls with certificate and key (fairlead certificate makes them), or listen on 127.0.0.1");
   if (is_open_to_others && out.access.tokens_file.empty() && out.access.certificates.empty())
     place.complain("other machines can reach this address, and nobody is asked who they are", how_to_ask);
+}
+
+std::string callback_base(const node_config& config) {
+  if (!config.callback_url.empty() || !config.api || !config.api->listen) return config.callback_url;
+  const auto& at = *config.api->listen;
+  // Where a connection to such an address would go nobody else knows.
+  if (at.port == 0 || at.host == "0.0.0.0" || at.host == "::") return {};
+  return std::string{config.api->certificate.empty() ? "http" : "https"} + "://" + to_text(at);
+}
+
+void read_callback_url(yaml_section& root, node_config& out) {
+  const auto node = root.find("callback_url");
+  const auto text = node ? node->text() : std::nullopt;
+  if (!text) return;
+  out.callback_url = *text;
+  if (auto why = agents::why_no_http_url("this address", *text))
+    node->complain(std::move(why->sentence), "write https://HOST, or https://HOST/PATH if a proxy adds a path");
+  else if (text->find('?') != std::string::npos)
+    node->complain("this address has a query (?...)", "leave the query out; the path of the callback is added at the end");
+  else if (text->size() > most_callback_url)
+    node->complain("this address has more than 1,024 bytes", "use a shorter one");
+  while (!out.callback_url.empty() && out.callback_url.back() == '/') out.callback_url.pop_back();
+  const auto at = agents::origin_of(out.callback_url);
+  if (!at || !out.api) return;
+  // A proxy passes on the host that whoever calls back has named.
+  const bool bracketed = at->host.front() == '[';
+  out.api->hosts.push_back(bracketed ? at->host.substr(1, at->host.size() - 2) : at->host);
 }
 
 }  // namespace fairlead::app

@@ -152,6 +152,7 @@ void read_config(yaml_document& document, node_config& out) {
   read_shards(root, out);
   read_http_port(root, out);
   read_api(root, out);
+  read_callback_url(root, out);
   settle_data_path(root, out);
   read_limits(root, out);
   read_times(root, out);

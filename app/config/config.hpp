@@ -131,6 +131,7 @@ struct node_config {
   std::optional<listen_address> http;  // for /metrics, /healthz and /readyz
   std::optional<api_config> api;
   access_config access;  // of the API
+  std::string callback_url;  // without a slash at the end; empty: not given, see callback_base
 
   bool shard_role = true;
   bool agent_role = true;
@@ -196,6 +197,10 @@ struct config_file {
   node_config config;             // complete if there are no problems
   std::vector<problem> problems;  // in the order of the file
 };
+
+/// What the URLs of callbacks begin with: what the file says, or else the address of the API. Empty: agents here cannot perform a step with a
+/// callback.
+std::string callback_base(const node_config& config);
 
 /// The path of a shard's store: the store's path itself in a cluster of one shard, else `shard-N` below it.
 std::string shard_store_path(const node_config& config, std::uint32_t shard);

@@ -42,6 +42,8 @@ void read_shards(yaml_section& root, node_config& out);
 void read_http_port(yaml_section& root, node_config& out);
 /// `api:` and `access:` (api.cpp).
 void read_api(yaml_section& root, node_config& out);
+/// `callback_url:`, once `api` has been read (api.cpp).
+void read_callback_url(yaml_section& root, node_config& out);
 /// `certificates` of `access:`, once `api` has been read (certificates.cpp).
 void read_access_certificates(yaml_section& section, node_config& out);
 /// A list of roles. `whose` begins sentences: `the user`.

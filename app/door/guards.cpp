@@ -19,6 +19,8 @@ using core::trimmed;
 
 /// No other path takes protobuf messages.
 constexpr std::string_view paths_of_protobuf = "/v1/requests/";
+/// Services call back in formats of their own, which are JSON (RFC 6839): `application/cloudevents+json`.
+constexpr std::string_view also_json = "+json";
 constexpr const char* write_json = "Send JSON with Content-Type: application/json, or YAML with application/yaml where a path takes it.";
 
 problem unsound(const std::string& sentence) {
@@ -134,7 +136,7 @@ std::optional<problem> refuse_origin(const request_head& head) {
                                                                                                                  : std::optional{refused};
 }
 
-std::optional<problem> refuse_media(const request_head& head) {
+std::optional<problem> refuse_media(const request_head& head, bool is_callback) {
   // Whoever knows the path knows which of them it answers with.
   if (!accepts(head, media_json) && !accepts(head, media_events))
     return problem{
@@ -152,7 +154,7 @@ std::optional<problem> refuse_media(const request_head& head) {
   const auto type = find_header(head, "Content-Type");
   if (!type) return problem{"unsupported_media_type", "The body has no Content-Type.", write_json, {}, {}, false};
   const auto is_message = is_protobuf(*type) && path_of(head).starts_with(paths_of_protobuf);
-  if (media_of(*type) != media_json && !is_yaml(*type) && !is_message)
+  if (media_of(*type) != media_json && !is_yaml(*type) && !is_message && !(is_callback && media_of(*type).ends_with(also_json)))
     return problem{"unsupported_media_type", "The body has the Content-Type " + std::string{*type} + ".", write_json, {}, {}, false};
   if (!is_message && media_parameter(*type, "charset").value_or("utf-8") != "utf-8")
     return problem{"unsupported_media_type",
@@ -165,6 +167,12 @@ std::optional<problem> refuse_media(const request_head& head) {
 }
 
 }  // namespace
+
+problem too_large(std::size_t most) {
+  return most == most_body_bytes
+             ? problem{"too_large", "The body has more than 4 MiB.", "Send it in parts.", {}, {}, true}
+             : problem{"too_large", "The body has more than 1 MiB.", "Keep large data elsewhere, and send its address.", {}, {}, true};
+}
 
 std::optional<problem> guard::refuse(const request_head& head) const {
   if (auto bad = refuse_framing(head)) return bad;
@@ -186,10 +194,25 @@ std::optional<problem> guard::refuse(const request_head& head) const {
                    {},
                    true};
   if (auto bad = refuse_origin(head)) return bad;
-  if (auto bad = refuse_media(head)) return bad;
-  if (announced_bytes(head).value_or(0) > most_body_bytes)
-    return problem{"too_large", "The body has more than 4 MiB.", "Send it in parts.", {}, {}, true};
+  if (auto bad = refuse_media(head, is_callback && is_callback(head))) return bad;
+  if (announced_bytes(head).value_or(0) > most_body_bytes) return too_large(most_body_bytes);
   return std::nullopt;
+}
+
+std::variant<std::size_t, problem> guard::most_bytes(const request_head& head, const peer& from) const {
+  const auto announced = announced_bytes(head);
+  const bool calls_back = is_callback && is_callback(head);
+  const bool is_short = announced.value_or(most_body_bytes) <= most_unknown_body_bytes;
+  if (!is_known || (is_short && !calls_back) || is_known(head, from)) return most_body_bytes;
+  if (!calls_back)
+    return problem{"unauthenticated",
+                   "Nobody knows here who sends the request.",
+                   "Send a token in the header Authorization, or show a client certificate.",
+                   {},
+                   {},
+                   true};
+  if (announced.value_or(0) <= most_callback_bytes) return most_callback_bytes;
+  return too_large(most_callback_bytes);
 }
 
 bool accepts(const request_head& head, std::string_view type) {

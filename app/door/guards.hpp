@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "app/door/message.hpp"
@@ -24,6 +25,7 @@ inline constexpr std::size_t most_target_bytes = 32 * 1024;  // the cursor of a 
 inline constexpr std::size_t most_header_bytes = 16 * 1024;
 inline constexpr std::size_t most_body_bytes = 4 * 1024 * 1024;
 inline constexpr std::size_t most_unknown_body_bytes = 4 * 1024;
+inline constexpr std::size_t most_callback_bytes = 1024 * 1024;  // as of an output of a step
 
 class figures;
 
@@ -33,6 +35,8 @@ struct guard {
   std::vector<std::string> hosts;
   /// Whether whoever sends the head is known. Of others no body of more than a few KiB is read. Null: everybody is known. Must return at once.
   std::function<bool(const request_head& head, const peer& from)> is_known{};
+  /// Whether the head is one of a callback: whoever sends it need not be known, and its body may have more than a few KiB. Null: none is.
+  std::function<bool(const request_head& head)> is_callback{};
   /// Called with each request that may change something and is refused before the service has it; its body was not read. Null: nobody wants to know.
   /// Must return at once.
   std::function<void(const request& what, const problem& why)> on_refused_write{};
@@ -41,7 +45,12 @@ struct guard {
 
   /// nullopt: it may go on.
   std::optional<problem> refuse(const request_head& head) const;
+  /// Of a head that has passed: how many bytes of its body are read. A problem if it announces more.
+  std::variant<std::size_t, problem> most_bytes(const request_head& head, const peer& from) const;
 };
+
+/// Of a body that has more than `most` bytes, one of the limits above. The connection ends with it.
+problem too_large(std::size_t most);
 
 /// The length of the body that follows, as far as the head says: 0 of none, nullopt of a chunked one. The head has passed the guard.
 std::optional<std::size_t> announced_bytes(const request_head& head);

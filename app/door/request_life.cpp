@@ -106,31 +106,30 @@ MHD_Result request_life::take_head(const char* method, const char* version) {
   const auto given = find_header(what_.head, "X-Request-Id");
   what_.id = given && is_request_id(*given) ? std::string{*given} : all_.make_id();
   if (const auto bad = guards.refuse(what_.head)) return refuse_head(*bad);
-  if (guards.is_known && announced_bytes(what_.head).value_or(most_body_bytes) > most_unknown_body_bytes &&
-      !guards.is_known(what_.head, what_.from))
-    return refuse_head({"unauthenticated",
-                        "Nobody knows here who sends the request.",
-                        "Send a token in the header Authorization, or show a client certificate.",
-                        {},
-                        {},
-                        true});
-  if (!all_.has_room_for(announced_bytes(what_.head).value_or(0)) || all_.mail->requests() >= all_.limits.requests)
-    return refuse(too_many());
+  const auto most = guards.most_bytes(what_.head, what_.from);
+  if (const auto* const bad = std::get_if<problem>(&most)) return refuse_head(*bad);
+  most_bytes_ = std::get<std::size_t>(most);
+  if (!has_room_for(announced_bytes(what_.head).value_or(0)) || all_.mail->requests() >= all_.limits.requests) return refuse(too_many());
   enter(stage::body);
   return MHD_YES;
 }
 
+/// Whoever is not known leaves most of the room to others.
+bool request_life::has_room_for(std::size_t bytes) const {
+  constexpr std::size_t part = 4;
+  return all_.has_room_for(most_bytes_ == most_body_bytes ? bytes : bytes + all_.limits.body_bytes / part * (part - 1));
+}
+
 MHD_Result request_life::take_body(std::string_view data) {
-  const bool is_large = what_.body.size() + data.size() > most_body_bytes;
-  if (!reply_ && !is_large && all_.has_room_for(data.size())) {
+  const bool is_large = what_.body.size() + data.size() > most_bytes_;
+  if (!reply_ && !is_large && has_room_for(data.size())) {
     what_.body += data;
     all_.body_bytes += data.size();
     return MHD_YES;
   }
   // It is of a length that was not said before. The library answers only behind its end.
   if (!reply_) {
-    reply_ = to_answer(is_large ? problem{"too_large", "The body has more than 4 MiB.", "Send it in parts.", {}, {}, true} : too_many(),
-                       what_.id);
+    reply_ = to_answer(is_large ? too_large(most_bytes_) : too_many(), what_.id);
     drop_body();
   }
   discarded_ += data.size();

@@ -30,6 +30,7 @@
 
 #include "app/door/connection.hpp"
 #include "app/door/figures.hpp"
+#include "app/door/guards.hpp"
 #include "app/door/mailbox.hpp"
 #include "app/door/message.hpp"
 #include "app/door/problem.hpp"
@@ -83,6 +84,7 @@ class request_life {
   MHD_Result refuse(const problem& why);
   MHD_Result send();
   MHD_Result send_half_head();
+  bool has_room_for(std::size_t bytes) const;
   void drop_body();
   void count();
   MHD_Response* response();
@@ -96,6 +98,7 @@ class request_life {
   stage now_ = stage::head;
   request what_;
   std::optional<answer> reply_;
+  std::size_t most_bytes_ = most_body_bytes;  // of its body
   std::size_t discarded_ = 0;
   std::uint64_t number_ = 0;  // 0: it has none
   bool streams_ = false;      // its answer does

@@ -33,14 +33,14 @@ const std::vector<std::pair<std::string, bool>> end_words{{"completed", false}, 
 const std::vector<std::pair<std::string, bool>> on_timeout_words{{"fail", false}, {"continue", true}};
 
 // Each may be wrong for some kind of step.
-const std::vector<std::string> step_keys{"agent",    "call",       "wait",      "signal", "with",      "input_type", "output_type",
-                                         "timeout",  "on_timeout", "heartbeat", "labels", "retry_for", "attempts",   "backoff",
-                                         "in_doubt", "on_failure", "cool_off",  "pivot",  "repeat"};
+const std::vector<std::string> step_keys{"agent",   "call",       "wait",       "signal",   "with",      "input_type", "output_type",
+                                         "timeout", "on_timeout", "heartbeat",  "labels",   "retry_for", "attempts",   "backoff",
+                                         "retry",   "in_doubt",   "on_failure", "cool_off", "pivot",     "callback",   "repeat"};
 
 // Words of later releases, refused by name.
 const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
-const std::vector<std::string> later_in_step{"for_each", "workflow", "join", "finally", "retry", "lock"};
-const std::vector<std::string> later_in_undo{"also_if_failed", "retry"};
+const std::vector<std::string> later_in_step{"for_each", "workflow", "join", "finally", "lock"};
+const std::vector<std::string> later_in_undo{"retry"};
 
 class workflow_reader {
  public:
@@ -130,13 +130,17 @@ class workflow_reader {
   template <class Definition>
   void read_patience(yaml_section& section, const std::string& where, Definition& definition) {
     definition.set_timeout_ms(default_timeout_ms);
-    auto& backoff = *definition.mutable_backoff();
-    backoff.set_first_ms(default_backoff_first_ms);
-    backoff.set_factor(default_backoff_factor);
-    backoff.set_max_ms(default_backoff_max_ms);
     if (const auto node = found(section, "timeout", where)) {
       if (const auto ms = node->duration_ms(1, longest_ms)) definition.set_timeout_ms(*ms);
     }
+    read_limits(section, where, definition);
+    auto& backoff = *definition.mutable_backoff();
+    const auto node = found(section, "backoff", where);
+    node ? read_backoff(*node, backoff) : set_defaults(backoff);
+  }
+
+  template <class Definition>
+  void read_limits(yaml_section& section, const std::string& where, Definition& definition) {
     if (const auto node = found(section, "attempts", where)) {
       if (const auto count = node->integer(1, 1000)) definition.set_attempts(static_cast<std::uint32_t>(*count));
     } else {
@@ -145,31 +149,58 @@ class workflow_reader {
     if (const auto node = found(section, "retry_for", where)) {
       if (const auto ms = node->duration_ms(1, longest_ms)) definition.set_retry_for_ms(*ms);
     }
-    const auto node = found(section, "backoff", where);
-    if (!node) return;
-    yaml_section inner{*node};
-    const auto here = dotted(where, "backoff");
+  }
+
+  static void set_defaults(v1::Backoff& backoff) {
+    backoff.set_first_ms(default_backoff_first_ms);
+    backoff.set_factor(default_backoff_factor);
+    backoff.set_max_ms(default_backoff_max_ms);
+  }
+
+  void read_backoff(const yaml_node& node, v1::Backoff& backoff) {
+    set_defaults(backoff);
+    yaml_section section{node};
+    const auto& here = node.where();
     bool has_max = false;
-    if (const auto first = found(inner, "first", here)) {
+    if (const auto first = found(section, "first", here)) {
       if (const auto ms = first->duration_ms(1, longest_ms)) backoff.set_first_ms(*ms);
     }
-    if (const auto factor = found(inner, "factor", here)) {
+    if (const auto factor = found(section, "factor", here)) {
       if (const auto value = factor->number(1, 100)) backoff.set_factor(*value);
     }
-    if (const auto max = found(inner, "max", here)) {
+    if (const auto max = found(section, "max", here)) {
       has_max = true;
       if (const auto ms = max->duration_ms(1, longest_ms)) backoff.set_max_ms(*ms);
     }
     // Who only says `first: 5m` means at least that.
     if (!has_max) backoff.set_max_ms(std::max(backoff.max_ms(), backoff.first_ms()));
-    inner.finish();
+    section.finish();
   }
 
-  /// A single name is a list of one.
-  static std::vector<yaml_node> names_in(const yaml_node& needs) {
-    if (needs.value().kind == yaml_value::kind_type::scalar) return {needs};
-    if (needs.is_list()) return needs.items();
-    needs.expected("the name of a step, or a list of names");
+  void read_rules(const yaml_node& node, v1::StepDefinition& step) {
+    if (!node.is_list()) return node.expected("a list of rules, such as [{ on: http_502, attempts: 3 }]");
+    for (const auto& item : node.items()) {
+      place(item.where(), item);
+      auto& rule = *step.add_retry();
+      yaml_section section{item};
+      const auto& here = item.where();
+      if (const auto on = section.require("on", "the code of a fault, or a list of codes")) {
+        place(dotted(here, "on"), *on);
+        for (const auto& code : texts_in(*on, "the code of a fault, or a list of codes")) {
+          if (const auto text = code.text()) rule.add_on(*text);
+        }
+      }
+      read_limits(section, here, rule);
+      if (const auto backoff = found(section, "backoff", here)) read_backoff(*backoff, *rule.mutable_backoff());
+      section.finish();
+    }
+  }
+
+  /// A single text is a list of one.
+  static std::vector<yaml_node> texts_in(const yaml_node& node, const char* expected) {
+    if (node.value().kind == yaml_value::kind_type::scalar) return {node};
+    if (node.is_list()) return node.items();
+    node.expected(expected);
     return {};
   }
 
@@ -180,7 +211,7 @@ class workflow_reader {
     step.set_name(name);
     yaml_section section{node};
     if (const auto needs = found(section, "needs", here)) {
-      for (const auto& item : names_in(*needs)) {
+      for (const auto& item : texts_in(*needs, "the name of a step, or a list of names")) {
         place(item.where(), item);
         if (const auto need = item.text()) step.add_needs(*need);
       }
@@ -226,6 +257,7 @@ class workflow_reader {
       if (const auto json = with->json()) step.set_with_json(*json);
     }
     read_patience(section, here, step);
+    if (const auto rules = found(section, "retry", here)) read_rules(*rules, step);
     if (const auto pivot = found(section, "pivot", here)) {
       if (const auto value = pivot->boolean()) step.set_pivot(*value);
     }
@@ -247,8 +279,18 @@ class workflow_reader {
     if (const auto type = found(section, "output_type", here)) {
       if (const auto text = type->text()) step.set_output_type(*text);
     }
+    if (const auto callback = found(section, "callback", here)) read_callback(*callback, step);
     if (const auto repeat = found(section, "repeat", here)) read_repeat(*repeat, *step.mutable_repeat());
     if (const auto undo = found(section, "undo", here)) read_undo(*undo, *step.mutable_undo());
+  }
+
+  void read_callback(const yaml_node& node, v1::StepDefinition& step) {
+    yaml_section section{node};
+    if (const auto timeout = section.require("timeout", "how long the callback may take, such as 7d")) {
+      place(dotted(node.where(), "timeout"), *timeout);
+      if (const auto ms = timeout->duration_ms(1, longest_ms)) step.set_callback_ms(*ms);
+    }
+    section.finish();
   }
 
   void read_repeat(const yaml_node& node, v1::RepeatDefinition& repeat) {
@@ -323,6 +365,9 @@ class workflow_reader {
       if (const auto json = with->json()) undo.set_with_json(*json);
     }
     read_patience(section, here, undo);
+    if (const auto also = found(section, "also_if_failed", here)) {
+      if (const auto value = also->boolean()) undo.set_also_if_failed(*value);
+    }
     section.not_yet(later_in_undo);
     section.finish();
   }
@@ -350,6 +395,7 @@ class workflow_reader {
     const auto& outer = known.where;
     if (outer.empty()) return true;
     if (where.compare(0, outer.size(), outer) == 0 && (where.size() == outer.size() || where[outer.size()] == '.')) return true;
+    if (field.ends_with(".on") && outer.starts_with(where + "[")) return true;
     if (outer.rfind("types", 0) == 0 && (field == "input_type" || field == "output_type")) return true;
     const bool needs_unread = outer.find(".need") != std::string::npos;
     return needs_unread && (field == "on_failure" || field == "pivot");

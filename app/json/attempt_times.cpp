@@ -13,6 +13,7 @@ const char* end_word(v1::EventKind kind) {
   switch (kind) {
     case v1::EVENT_KIND_STEP_REPEATED:
     case v1::EVENT_KIND_STEP_COMPLETED: return "completed";
+    case v1::EVENT_KIND_STEP_ACCEPTED: return "accepted";
     case v1::EVENT_KIND_STEP_FAILED: return "failed";
     case v1::EVENT_KIND_STEP_IN_DOUBT: return "in_doubt";
     case v1::EVENT_KIND_STEP_EXPIRED: return "expired";

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <set>
 
+#include "actors/core/task/decision.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/workflow/workflow.hpp"
 #include "messages/task_states.hpp"
@@ -225,6 +226,8 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
       const auto* const found = definition_of(step, definition);
       if (found != nullptr && between_rounds(task, step, *found)) out.next_round(step);
     }
+    for (const auto& step : task.steps())
+      if (core::waits_for_callback(step)) out.forward(step, definition_of(step, definition));
     for (const auto i : steps_with_signals(task, definition)) out.signal(task.steps(i), definition_of(task.steps(i), definition)->signal());
     return out.take();
   }

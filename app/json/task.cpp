@@ -32,6 +32,20 @@ void write_attempts(json_writer& out, const char* name, const v1::Attempts& atte
   out.key("excused").number(attempts.excused()).end_object();
 }
 
+/// By rules of the step.
+void write_retried(json_writer& out, const v1::TaskShowReply& reply, const v1::StepRecord& step) {
+  const auto* definition = definition_of(reply, step);
+  out.key("retried").begin_array();
+  for (int i = 0; i < step.retried_size(); ++i) {
+    if (step.retried(i).failed() == 0) continue;
+    out.begin_object().key("on").begin_array();
+    if (definition != nullptr && i < definition->retry_size())
+      for (const auto& code : definition->retry(i).on()) out.string(code);
+    out.end_array().key("failed").number(step.retried(i).failed()).end_object();
+  }
+  out.end_array();
+}
+
 void write_fault(json_writer& out, const v1::Fault& fault) {
   out.begin_object().key("kind").string(fault_kind_word(fault.kind()));
   out.key("code").string(fault.code()).key("message").string(fault.message()).end_object();
@@ -72,11 +86,14 @@ void write_attempt_times(json_writer& out, const std::vector<attempt_time>& time
   out.end_array();
 }
 
-void write_step(json_writer& out, const v1::TaskRecord& task, int index, const std::vector<attempt_time>& times, const std::string& waits) {
+void write_step(json_writer& out, const v1::TaskShowReply& reply, int index, const std::vector<attempt_time>& times,
+                const std::string& waits) {
+  const auto& task = reply.task();
   const auto& step = task.steps(index);
   out.begin_object().key("path").string(step.path()).key("state").string(core::shown_state(task, step));
   out.key("direction").string(direction_word(step.direction()));
   out.key("attempt").number(step.attempt()).key("failure_count").number(step.failure_count()).key("excused").number(step.excused());
+  write_retried(out, reply, step);
   out.key("rounds").number(step.rounds()).key("tries").number(step.tries());
   write_attempts(out, "undo", step.undo());
   write_attempts(out, "lookup", step.lookup());
@@ -103,7 +120,7 @@ void write_event(json_writer& out, const v1::HistoryEvent& event, const std::str
 void write_steps(json_writer& out, const v1::TaskShowReply& reply, const known_agents& agents) {
   const auto times = attempt_times(reply.task());
   out.key("steps").begin_array();
-  for (int i = 0; i < reply.task().steps_size(); ++i) write_step(out, reply.task(), i, times, waits_for(reply, i, agents));
+  for (int i = 0; i < reply.task().steps_size(); ++i) write_step(out, reply, i, times, waits_for(reply, i, agents));
   out.end_array();
 }
 

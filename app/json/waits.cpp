@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "actors/core/task/decision.hpp"
 #include "actors/core/workflow/graph.hpp"
 #include "app/json/remedies.hpp"
 #include "messages/holds.hpp"
@@ -9,12 +10,12 @@
 
 namespace fairlead::app {
 
-namespace {
-
 const v1::StepDefinition* definition_of(const v1::TaskShowReply& reply, const v1::StepRecord& step) {
   const auto index = static_cast<int>(step.definition());
   return index < reply.definition().steps_size() ? &reply.definition().steps(index) : nullptr;
 }
+
+namespace {
 
 /// The steps that must be completed, skipped or passed over before this step starts. A pivot waits for all steps
 /// that do not depend on it.
@@ -76,7 +77,8 @@ bool to_be_looked_up(const v1::StepRecord& step) {
 
 bool to_be_undone(const v1::TaskRecord& task, const v1::StepRecord& step, const v1::StepDefinition& definition) {
   if (task.state() != v1::TASK_STATE_UNDOING || !definition.has_undo() || definition.undo().none()) return false;
-  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_UNDOING || in_doubt(step);
+  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_UNDOING || in_doubt(step) ||
+         is_undone_though_failed(definition, step);
 }
 
 }  // namespace
@@ -95,13 +97,16 @@ std::string waits_for(const v1::TaskShowReply& reply, int index, const known_age
   const auto& task = reply.task();
   const auto& step = task.steps(index);
   if (has_ended(task.state())) return "";
-  if (step.complete_by_unix_ms() != 0) return std::string{word_before(step.direction())} + "ends by " + by(step.complete_by_unix_ms());
+  if (step.complete_by_unix_ms() != 0)
+    return std::string{word_before(step.direction())} + "ends by " + by(step.complete_by_unix_ms()) +
+           (step.has_early_answer() ? "; its callback has come" : "");
   // A step whose failure began the undo is also given up, but no operator needs to decide about it.
   const bool looked_up_in_vain = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_LOOKUP;  // its undo is next
   const bool decided = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_PERFORM && !in_doubt(step);
   if (step.given_up() && !looked_up_in_vain) return decided ? "" : task.parked() ? "given up: waits for an operator" : "given up";
   if (step.not_before_unix_ms() != 0 && task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_PERFORM)
     return "waits for the end of an abandoned attempt, by " + by(step.not_before_unix_ms());
+  if (core::waits_for_callback(step)) return "waits for its callback until " + by(step.not_before_unix_ms());
   const auto* definition = definition_of(reply, step);
   if (step.not_before_unix_ms() != 0 && definition != nullptr && definition->kind() != v1::STEP_KIND_CALL)
     return moment_text(*definition, step, by);

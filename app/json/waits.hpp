@@ -23,6 +23,9 @@ using known_agents = std::optional<std::map<std::string, agent_wait>>;
 
 known_agents agents_of(const v1::StatusReply& status);
 
+/// Of a step of the task that is shown; null: its version of the workflow is not known.
+const v1::StepDefinition* definition_of(const v1::TaskShowReply& reply, const v1::StepRecord& step);
+
 using moment_words = std::string (*)(std::int64_t unix_ms);
 
 /// Empty if the step waits for nothing, or only because the whole task is parked, paused or ended.

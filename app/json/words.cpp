@@ -42,6 +42,8 @@ const char* event_word(v1::EventKind kind) {
     case v1::EVENT_KIND_STEP_WAITING: return "step_waiting";
     case v1::EVENT_KIND_STEP_TIMED_OUT: return "step_timed_out";
     case v1::EVENT_KIND_STEP_REPEATED: return "step_repeated";
+    case v1::EVENT_KIND_STEP_ACCEPTED: return "step_accepted";
+    case v1::EVENT_KIND_STEP_ANSWERED: return "step_answered";
     case v1::EVENT_KIND_STEP_COOLING_OFF: return "step_cooling_off";
     case v1::EVENT_KIND_STEP_KEY_EXPIRED: return "step_key_expired";
     case v1::EVENT_KIND_TASK_RESTORED: return "task_restored";

@@ -12,6 +12,7 @@ std::string_view context::step() const { return from_->step_path; }
 std::uint32_t context::attempt() const { return from_->attempt; }
 std::uint32_t context::try_number() const { return from_->try_number; }
 std::string_view context::checkpoint() const { return from_->checkpoint; }
+std::string_view context::callback_url() const { return from_->callback_url; }
 std::string_view context::perform_key() const { return from_->perform_key; }
 bool context::in_doubt() const { return from_->in_doubt; }
 std::string_view context::perform_output() const { return from_->perform_output; }

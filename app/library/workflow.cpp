@@ -137,6 +137,37 @@ undo_call& undo_call::backoff(duration first, double factor, std::optional<durat
   return *this;
 }
 
+retry_rule::retry_rule(std::string code) {
+  definition_.add_on(std::move(code));
+  definition_.set_retry_for_ms(app::default_retry_for_ms);
+}
+
+retry_rule& retry_rule::on(std::string code) {
+  definition_.add_on(std::move(code));
+  return *this;
+}
+
+retry_rule& retry_rule::attempts(std::uint32_t how_many) {
+  set_attempts(definition_, retry_for_given_, how_many);
+  return *this;
+}
+
+retry_rule& retry_rule::retry_for(duration how_long) {
+  definition_.set_retry_for_ms(how_long.count());
+  retry_for_given_ = true;
+  return *this;
+}
+
+retry_rule& retry_rule::backoff(duration first, double factor, std::optional<duration> max) {
+  set_backoff(definition_, first, factor, max);
+  return *this;
+}
+
+undo_call& undo_call::also_if_failed() {
+  definition_.set_also_if_failed(true);
+  return *this;
+}
+
 v1::StepDefinition& workflow_step::definition() const { return *of_->definition.mutable_steps(index_); }
 
 v1::StepDefinition& workflow_step::set(const char* key) {
@@ -215,6 +246,11 @@ workflow_step& workflow_step::backoff(duration first, double factor, std::option
   return *this;
 }
 
+workflow_step& workflow_step::retry(const retry_rule& rule) {
+  *set("retry").add_retry() = rule.definition();
+  return *this;
+}
+
 workflow_step& workflow_step::heartbeat(duration at_least_every) {
   set("heartbeat").set_heartbeat_ms(at_least_every.count());
   return *this;
@@ -243,6 +279,13 @@ workflow_step& workflow_step::on_failure(fairlead::on_failure what) {
 
 workflow_step& workflow_step::cool_off(duration how_long) {
   set("cool_off").set_cool_off_ms(how_long.count());
+  return *this;
+}
+
+workflow_step& workflow_step::callback(duration timeout) {
+  // 0 would be a step without a callback.
+  if (timeout == duration{0}) of_->problems.push_back({definition().name(), "callback.timeout", "0s is not between 1ms and 3660d", ""});
+  set("callback").set_callback_ms(timeout.count());
   return *this;
 }
 

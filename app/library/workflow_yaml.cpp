@@ -24,6 +24,11 @@ std::string number(double value) {
   return {text.data(), end};
 }
 
+std::string text_of(const v1::Backoff& backoff) {
+  return "{ first: " + format_duration(backoff.first_ms()) + ", factor: " + number(backoff.factor()) +
+         ", max: " + format_duration(backoff.max_ms()) + " }";
+}
+
 class writer {
  public:
   std::string take() { return std::move(out_); }
@@ -44,9 +49,22 @@ class writer {
     line(depth, "timeout", format_duration(of.timeout_ms()));
     if (of.attempts() != 0) line(depth, "attempts", std::to_string(of.attempts()));
     if (of.retry_for_ms() != 0) line(depth, "retry_for", format_duration(of.retry_for_ms()));
-    line(depth, "backoff",
-         "{ first: " + format_duration(of.backoff().first_ms()) + ", factor: " + number(of.backoff().factor()) +
-             ", max: " + format_duration(of.backoff().max_ms()) + " }");
+    line(depth, "backoff", text_of(of.backoff()));
+  }
+
+  void rules(int depth, const v1::StepDefinition& step) {
+    if (step.retry_size() == 0) return;
+    line(depth, "retry", "");
+    for (const auto& rule : step.retry()) {
+      std::string codes;
+      for (const auto& code : rule.on()) codes += (codes.empty() ? "" : ", ") + quoted(code);
+      out_.append(static_cast<std::size_t>(depth) * 2 + 2, ' ');
+      out_ += "- { on: [" + codes + "]";
+      if (rule.attempts() != 0) out_ += ", attempts: " + std::to_string(rule.attempts());
+      if (rule.retry_for_ms() != 0) out_ += ", retry_for: " + format_duration(rule.retry_for_ms());
+      if (rule.has_backoff()) out_ += ", backoff: " + text_of(rule.backoff());
+      out_ += " }\n";
+    }
   }
 
   void step(const v1::StepDefinition& step) {
@@ -74,6 +92,7 @@ class writer {
     line(2, "call", quoted(step.call()));
     if (!step.with_json().empty()) line(2, "with", step.with_json());
     patience(2, step);
+    rules(2, step);
     if (step.heartbeat_ms() != 0) line(2, "heartbeat", format_duration(step.heartbeat_ms()));
     std::string labels;
     for (const auto& label : step.labels()) labels += (labels.empty() ? "" : ", ") + quoted(label.key()) + ": " + quoted(label.value());
@@ -81,6 +100,7 @@ class writer {
     if (step.in_doubt() == v1::IN_DOUBT_PARK) line(2, "in_doubt", "park");
     if (step.in_doubt() == v1::IN_DOUBT_FAIL) line(2, "in_doubt", "fail");
     failure(step);
+    if (step.callback_ms() != 0) line(2, "callback", "{ timeout: " + format_duration(step.callback_ms()) + " }");
     if (step.has_repeat())
       line(2, "repeat",
            "{ until: " + step.repeat().until_json() + ", every: " + format_duration(step.repeat().every_ms()) +
@@ -103,6 +123,7 @@ class writer {
     line(3, "call", quoted(undo.call()));
     if (!undo.with_json().empty()) line(3, "with", undo.with_json());
     patience(3, undo);
+    if (undo.also_if_failed()) line(3, "also_if_failed", "true");
   }
 
   std::string out_;

@@ -336,6 +336,7 @@ struct node_runtime::state {
     options.who = who;
     options.peers = config.peers;
     options.agents = std::move(*agents);
+    options.callback_url = callback_base(config);
     if (!config.file.empty()) world.reload = [this] { return reload(); };
     auto started = node_tree::start(std::move(world), std::move(options), shard_parts(who));
     if (!started) return started.failure();

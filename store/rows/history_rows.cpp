@@ -18,6 +18,7 @@ constexpr int chunks_a_fold = 4;  // more than the new ones, so that a history f
 bool folds(v1::EventKind kind) {
   switch (kind) {
     case v1::EVENT_KIND_STEP_STARTED:
+    case v1::EVENT_KIND_STEP_ACCEPTED:
     case v1::EVENT_KIND_STEP_FAILED:
     case v1::EVENT_KIND_STEP_RETRIED:
     case v1::EVENT_KIND_STEP_GIVEN_UP:

@@ -71,6 +71,23 @@ inline v1::TaskShowReply waiting_order() {
   return out;
 }
 
+/// reserve is completed, and charge was accepted: it waits for its callback.
+inline v1::TaskShowReply accepted_order() {
+  auto out = order_task();
+  step_of(out, 0).set_state(v1::STEP_STATE_COMPLETED);
+  out.mutable_definition()->mutable_steps(1)->set_callback_ms(604'800'000);
+  auto& charge = step_of(out, 1);
+  charge.set_state(v1::STEP_STATE_IN_DOUBT);
+  charge.set_attempt(1);
+  charge.set_doubtful(true);
+  charge.set_awaits_callback(true);
+  charge.set_not_before_unix_ms(some_moment);
+  charge.mutable_fault()->set_kind(v1::FAULT_KIND_IN_DOUBT);
+  charge.mutable_fault()->set_code("callback_awaited");
+  charge.mutable_fault()->set_message("the agent has accepted the step, and its callback has not come");
+  return out;
+}
+
 /// reserve is completed, and charge is repeated: two rounds have ended, and it waits for the third.
 inline v1::TaskShowReply repeated_order() {
   auto out = order_task();

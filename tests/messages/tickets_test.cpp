@@ -93,6 +93,35 @@ TEST(sessions, are_no_tickets) {
   EXPECT_FALSE(is_session_of(key, make_ticket(key, some_attempt(), "w/1", 7)));
 }
 
+TEST(callbacks, say_which_performance_they_name) {
+  for (const auto& one :
+       std::vector<callback_name>{{3, 2, 7, "order-1"}, {0, 0, 0, "t"}, {1, 999, 4'000'000'000U, std::string(256, 'i')}}) {
+    const auto text = make_callback(key, one);
+    EXPECT_LE(text.size(), 512U) << "it is part of a URL";
+    const auto read = read_callback(text);
+    ASSERT_TRUE(read) << text;
+    EXPECT_EQ(std::tie(read->shard, read->step, read->generation, read->task_id),
+              std::tie(one.shard, one.step, one.generation, one.task_id));
+    EXPECT_TRUE(is_callback_of(key, text));
+    EXPECT_FALSE(is_callback_of(std::string(work_key_bytes, 'x'), text));
+  }
+}
+
+TEST(callbacks, are_refused_with_any_letter_changed_or_missing) {
+  for (const auto& text : spoilt(make_callback(key, {3, 2, 7, "order-1"}))) EXPECT_FALSE(is_callback_of(key, text)) << text;
+  for (const std::string text : {"", "A", "?"}) EXPECT_FALSE(read_callback(text)) << text;
+  EXPECT_FALSE(read_callback(make_callback(key, {3, 2, 7, ""}))) << "no task";
+  EXPECT_FALSE(read_callback(std::string(2'000, 'A')));
+}
+
+TEST(callbacks, are_neither_tickets_nor_sessions) {
+  const auto callback = make_callback(key, {3, 2, 7, "order-one"});  // as many fields as a ticket has
+  ASSERT_TRUE(read_ticket(callback));
+  EXPECT_FALSE(is_ticket_of(key, callback, "", 0));
+  EXPECT_FALSE(is_session_of(key, callback));
+  EXPECT_FALSE(is_callback_of(key, make_ticket(key, some_attempt(), "w/1", 7)));
+}
+
 TEST(work_keys, are_random) {
   const auto one = make_work_key();
   EXPECT_EQ(one.size(), work_key_bytes);

@@ -22,7 +22,7 @@ FRAGILE = {"workflow": "fragile", "on_failure": "undo",
            "steps": {"only": {"agent": "inventory", "call": "reserve", "attempts": 1, "undo": "none"}}}
 YEARLY = {"job": "yearly", "schedule": "0 0 1 1 *", "workflow": "shipped", "overlap": "skip"}
 PARTS = {"{request}": "StatusRequest", "{id}": "nobody", "{step}": "first", "{number}": "999999", "{node}": "nobody", "{code}": "nothing",
-         "{name}": "nobody", "{client}": "nobody", "{worker}": "nobody"}
+         "{name}": "nobody", "{client}": "nobody", "{worker}": "nobody", "{callback}": "nobody"}
 QUERIES = {"/v1/ended": "?day=9000-01-01"}
 
 

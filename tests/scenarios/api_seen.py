@@ -2,7 +2,7 @@
 """What the OpenAPI document says, the scenarios have seen: each success status of each operation, and each refusal that a request can bring
 about. It reads what these scenarios have written, and runs after them.
 
-    FAIRLEAD_BIN=build/release/bin/fairlead tests/scenarios/api_seen.py api api_operators api_many api_access api_audit api_certificates api_refusals api_cli signals work
+    FAIRLEAD_BIN=build/release/bin/fairlead tests/scenarios/api_seen.py api api_operators api_many api_access api_audit api_certificates api_refusals api_cli signals callbacks work
 """
 
 import json
@@ -16,7 +16,8 @@ from harness import expect
 OF_ILL_NODES = {("show_task", 503)}
 # Nobody is asked for a token there, or any token will do; and they belong to no namespace.
 OPEN = {("show_version", 401), ("show_version", 403), ("show_problem", 401), ("show_problem", 403), ("show_me", 403), ("show_version", 404), ("show_me", 404),
-        ("show_version", 429), ("show_problem", 429)}
+        ("show_version", 429), ("show_problem", 429),
+        *((one, status) for one in ("answer_callback", "fail_callback") for status in (401, 429))}
 RARE = {
     ("put_job", 409): "a workflow that was written by a later release",
     ("show_tree", 409): "a node of the cluster that is away",

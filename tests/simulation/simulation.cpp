@@ -8,6 +8,7 @@
 #include "store/rows/service_rows.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/people/archive_people.hpp"
+#include "tests/simulation/people/callers.hpp"
 #include "tests/simulation/people/clients.hpp"
 #include "tests/simulation/people/job_people.hpp"
 #include "tests/simulation/people/operators.hpp"
@@ -40,6 +41,7 @@ struct realm {
         submitters(in, net, home, judge, workflows, versions, number == 0 ? "t" : "u"),
         people(in, home, behind, judge, submitters, sites),
         couriers(in, home, judge, submitters, workflows, versions),
+        services_calling(in, home, judge),
         owners(in, home, judge, time, era, workflows, sites, number == 0 ? "j" : "k"),
         wrong_time(in, home, owners, time, era),
         revenants(in, home, judge, submitters, people),
@@ -58,6 +60,7 @@ struct realm {
   clients submitters;
   operators people;
   signalers couriers;
+  callers services_calling;
   job_people owners;
   far_clock wrong_time;
   archive_people revenants;
@@ -105,6 +108,7 @@ class scene {
       judges.push_back(&realms_.back()->judge);
       clocks.push_back(&realms_.back()->home.wall_of_first());
     }
+    services_.on_late_answer = [this](const late_answer& what) { realms_[what.shard]->services_calling.tell(what); };
     retention_ = make_retention(world_);
     if (era_.any)
       world_.begin_at(era_.begin_ms - realms_.front()->time.ahead_us() / millisecond);

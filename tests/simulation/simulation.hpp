@@ -51,34 +51,37 @@ enum class concern : std::uint8_t {
   breakers,       // services that are down or slow for a while
   limits,
   labels,
-  drains,         // instances that take no more, by themselves or because an operator says so
-  absence,        // agents that come late
-  cut_links,      // nothing gets through between an agent and a shard, both ways or one way
-  frozen_links,   // nothing gets through for a while, and then all at once
-  lone_crashes,   // an actor dies and its process lives on: the core of a shard, or an agent
-  skewed_clocks,  // hosts whose wall clocks differ, and drift
-  second_shard,   // whose tasks carry the same numbers and whose agents are the same
-  jobs,           // that launch tasks at their times
-  long_outages,   // a shard is away while its wall clock goes on by minutes or hours
-  clock_falls,    // the wall clock of a shard goes back by more than a moment, at times after it had gone ahead by as much
-  far_clocks,     // it is wrong by minutes or hours for a while, in either direction, and is put right
-  archives,       // tasks that have ended leave the store
-  targets,        // alerts are delivered, and those who get them fail for a while
-  polls,          // people wait for the next events of tasks
-  bugs,           // decisions that crash
-  versions,       // workflows deployed anew while their tasks run
-  full_stores,    // too small for what comes
-  old_stores,     // that an earlier release has written to
-  crowds,         // hundreds of tasks at a time
-  wrong_clocks,   // of shards without jobs, behind by hours, days or years, and put right
-  restores,       // an earlier moment of a store is put back while agents live on
-  replicas,       // several nodes hold the shard; they die, stand still, and are cut off from each other
-  workers,        // some agents are workers over HTTP, whose requests and answers are lost and whose nodes die
-  own_steps,      // values, waits and signals
-  signals,        // clients send them
-  results,        // outputs of tasks
-  repeats,        // steps that are repeated
-  schemas,        // of the input of tasks, and submissions that do not fit them
+  drains,          // instances that take no more, by themselves or because an operator says so
+  absence,         // agents that come late
+  cut_links,       // nothing gets through between an agent and a shard, both ways or one way
+  frozen_links,    // nothing gets through for a while, and then all at once
+  lone_crashes,    // an actor dies and its process lives on: the core of a shard, or an agent
+  skewed_clocks,   // hosts whose wall clocks differ, and drift
+  second_shard,    // whose tasks carry the same numbers and whose agents are the same
+  jobs,            // that launch tasks at their times
+  long_outages,    // a shard is away while its wall clock goes on by minutes or hours
+  clock_falls,     // the wall clock of a shard goes back by more than a moment, at times after it had gone ahead by as much
+  far_clocks,      // it is wrong by minutes or hours for a while, in either direction, and is put right
+  archives,        // tasks that have ended leave the store
+  targets,         // alerts are delivered, and those who get them fail for a while
+  polls,           // people wait for the next events of tasks
+  bugs,            // decisions that crash
+  versions,        // workflows deployed anew while their tasks run
+  full_stores,     // too small for what comes
+  old_stores,      // that an earlier release has written to
+  crowds,          // hundreds of tasks at a time
+  wrong_clocks,    // of shards without jobs, behind by hours, days or years, and put right
+  restores,        // an earlier moment of a store is put back while agents live on
+  replicas,        // several nodes hold the shard; they die, stand still, and are cut off from each other
+  workers,         // some agents are workers over HTTP, whose requests and answers are lost and whose nodes die
+  own_steps,       // values, waits and signals
+  signals,         // clients send them
+  results,         // outputs of tasks
+  repeats,         // steps that are repeated
+  undo_of_failed,  // undos of steps that have failed
+  callbacks,       // steps that are answered later
+  retry_rules,     // steps that are retried by the class of their faults
+  schemas,         // of the input of tasks, and submissions that do not fit them
   count
 };
 const char* concern_name(concern which);

@@ -199,6 +199,7 @@ void append_attempt(std::vector<std::string>& environment, const v1::Perform& wh
   if (what.direction() != v1::DIRECTION_PERFORM) add("PERFORM_KEY", what.perform_key());
   if (what.direction() == v1::DIRECTION_UNDO) add("IN_DOUBT", what.in_doubt() ? "true" : "false");
   if (!what.checkpoint().empty()) add("CHECKPOINT", what.checkpoint());
+  if (!what.callback_url().empty()) add("CALLBACK_URL", what.callback_url());
 }
 
 }  // namespace fairlead::agents

@@ -67,10 +67,10 @@ struct http_call {
   std::string method = "POST";
   /// Absolute (`http://…`) or joined to the agent's base_url. `{field}` stands for a top-level field of the step's input (string, number or
   /// boolean), percent-encoded; a missing field is a permanent fault (code bad_request_template). In an undo `{perform_key}` and `{key}`
-  /// stand for keys, as in a look-up.
+  /// stand for keys, as in a look-up, and in a step with a callback `{callback_url}` for its URL.
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers;  // values may hold {field} too, refused if it contains CR, LF or NUL
-  /// Template (core::input_template, plain paths only) over {".input"}: the request body. Empty: the input itself (for GET and HEAD:
+  /// Template (core::input_template, plain paths only) over {".input", ".callback_url"}: the request body. Empty: the input itself (for GET and HEAD:
   /// nothing); "none": no body.
   std::string body_template;
   /// Template (plain paths only) over {".status", ".headers", ".body"}: the step's output. Empty: the response body (null when empty).

@@ -144,10 +144,11 @@ class http_backend final : public backend {
                    redirects = std::make_shared<http_redirects>(*call, asks, *hosts_, config_.redirects, config_.secrets.get())](
                       const http_request& sent, http_answer& answer) { return redirects->next(sent, answer); };
     }
-    job->finished = [key, call, asks, repeated = what.attempt() > 1 || what.try_number() > 1, done = std::move(done)](http_answer answer) {
+    job->finished = [key, call, asks, repeated = what.attempt() > 1 || what.try_number() > 1, calls_back = !what.callback_url().empty(),
+                     done = std::move(done)](http_answer answer) {
       attempt_result result;
       try {
-        const http_circumstances around{repeated, to_unix_ms(system_clock{}.now())};
+        const http_circumstances around{repeated, to_unix_ms(system_clock{}.now()), calls_back};
         result = asks ? conclude_lookup(*call->lookup, std::move(answer), around) : conclude(*call, std::move(answer), around);
       } catch (const std::exception& e) {
         const auto message = std::string{"the response could not be handled: "} + printable(e.what(), 200);

@@ -12,6 +12,8 @@
 #include "actors/agents/http/request.hpp"
 #include "actors/agents/http/url_parts.hpp"
 #include "actors/agents/secrets_reference.hpp"
+#include "actors/core/text/json.hpp"
+#include "actors/core/text/text.hpp"
 
 namespace fairlead::agents {
 
@@ -129,7 +131,7 @@ void add_fields(const field_template& from, http_prepared_request& into) {
 std::string unguessable() {
   static constexpr std::string_view letters = "0123456789abcdefghijklmnopqrstuv";
   std::random_device source;
-  std::string out = "secret-";
+  std::string out = "mark-";
   for (int i = 0; i < 32; ++i) out += letters[source() % letters.size()];
   return out;
 }
@@ -151,6 +153,21 @@ status mark_secrets(const std::string& where, std::string& body, http_prepared_r
   }
 }
 
+// The same for each string that is `${ .callback_url }`: templates of core know no such value.
+void mark_callback(std::string& body, http_prepared_request& into) {
+  constexpr std::string_view opening = "\"${", name = ".callback_url", closing = "}\"";
+  std::string mark;
+  core::append_json_string(mark, unguessable() + ";");
+  for (auto at = body.find(opening); at != std::string::npos; at = body.find(opening, at + 1)) {
+    const auto end = body.find(closing, at);
+    if (end == std::string::npos) return;
+    const auto inside = std::string_view{body}.substr(at + opening.size(), end - at - opening.size());
+    if (core::trimmed(inside) != name) continue;
+    body.replace(at, end + closing.size() - at, mark);
+    into.body_callback = mark;
+  }
+}
+
 status prepare_body(const std::string& where, const http_call& call, http_prepared_request& into) {
   using body_kind = http_prepared_request::body_kind;
   const bool bodiless = call.method == "GET" || call.method == "HEAD";
@@ -161,6 +178,7 @@ status prepare_body(const std::string& where, const http_call& call, http_prepar
   } else if (!call.body_template.empty()) {
     auto text = call.body_template;
     if (auto marked = mark_secrets(where, text, into); !marked.ok()) return marked.failure();
+    mark_callback(text, into);
     auto compiled = core::input_template::compile(text);
     if (!compiled.ok()) return invalid(where + ": body: " + compiled.failure().sentence, compiled.failure().remedy);
     if (!compiled->plain()) {
@@ -169,7 +187,8 @@ status prepare_body(const std::string& where, const http_call& call, http_prepar
     }
     for (const auto& expression : compiled->expressions()) {
       if (expression.find(".input") != expression.find_first_not_of(" \t")) {
-        return invalid(where + ": body: ${ " + expression + " } does not begin with .input", "a body can only use the step's input");
+        return invalid(where + ": body: ${ " + expression + " } does not begin with .input",
+                       "a body can only use the step's input, and ${ .callback_url }");
       }
     }
     into.body = body_kind::rendered;

@@ -32,13 +32,14 @@ bool names(const std::vector<http_prepared_rule>& rules, int status) {
 
 // Headers meant for one host must not reach another, though the list allows both.
 void http_redirects::leave_credentials_behind(http_request& request) const {
-  const auto is_private = [&](const auto& header) {
+  const auto stays = [&](const auto& header) {
     const auto name = lower_case(header.first);
-    return name == "authorization" || name == "cookie" || name == "proxy-authorization" || name == "host" || holds_secret(header.second) ||
+    return name == "authorization" || name == "cookie" || name == "proxy-authorization" || name == "host" ||
+           is_private(header.second, request) ||
            std::any_of(request.private_headers.begin(), request.private_headers.end(),
                        [&](const std::string& other) { return lower_case(other) == name; });
   };
-  request.headers.erase(std::remove_if(request.headers.begin(), request.headers.end(), is_private), request.headers.end());
+  request.headers.erase(std::remove_if(request.headers.begin(), request.headers.end(), stays), request.headers.end());
   request.private_headers.clear();
 }
 
@@ -81,8 +82,8 @@ std::optional<http_request> http_redirects::next(const http_request& sent, http_
     answer.message = "which is not followed: it leads to another host, and the agent has no allow_hosts";
     return std::nullopt;
   }
-  if (!same_host && sent.body && holds_secret(*sent.body))
-    return refuse(answer, status_code_word(answer.status), shown + ", and the body has a secret");
+  if (!same_host && sent.body && is_private(*sent.body, sent))
+    return refuse(answer, status_code_word(answer.status), shown + ", and the body has a secret or the URL of the callback");
   seen_.push_back(sent.url);
   if (std::find(seen_.begin(), seen_.end(), *target) != seen_.end()) return refuse(answer, "http_redirects", shown + ", in a circle");
   if (seen_.size() > most_) return refuse(answer, "http_redirects", shown + ", after " + std::to_string(most_) + " others");

@@ -20,14 +20,17 @@ class http_redirects {
       : call_(call), is_lookup_(is_lookup), hosts_(hosts), most_(most), known_(known) {}
 
   /// The next request. nullopt: `answer` is the end. It is turned into a refusal if the redirect is circular, too long, to a host outside
-  /// the list, from https to http, or to another host with a body that holds a secret. Redirects outside of these rules stay answers: a
+  /// the list, from https to http, or to another host with a body that holds a secret or the URL of a callback. Redirects outside of these rules stay answers: a
   /// status that a list or a rule of the call names; other statuses than 307 and 308 for methods other than GET and HEAD; and, if the agent
   /// has no list of hosts, a redirect to another host.
   std::optional<http_request> next(const http_request& sent, http_answer& answer);
 
  private:
   bool named_by_call(int status) const;
-  bool holds_secret(const std::string& text) const { return known_ != nullptr && known_->redact(text) != text; }
+  bool is_private(const std::string& text, const http_request& request) const {
+    return (known_ != nullptr && known_->redact(text) != text) ||
+           (!request.callback.empty() && text.find(request.callback) != std::string::npos);
+  }
   void leave_credentials_behind(http_request& request) const;
 
   const http_prepared_call& call_;

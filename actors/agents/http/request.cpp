@@ -60,6 +60,11 @@ class builder {
         values_.emplace_back(field, what_.perform_key());
         continue;
       }
+      // Of a step without a callback it is a field like any other.
+      if (field == "callback_url" && !what_.callback_url().empty()) {
+        values_.emplace_back(field, what_.callback_url());
+        continue;
+      }
       if (asks_back && field == "key") {
         values_.emplace_back(field, what_.idempotency_key());
         continue;
@@ -169,6 +174,10 @@ class builder {
     if (what_.direction() != v1::DIRECTION_PERFORM)
       add_key("Fairlead-Perform-Key", what_.perform_key(), "the idempotency key of the perform");
     if (what_.direction() == v1::DIRECTION_UNDO) out_.headers.emplace_back("Fairlead-In-Doubt", what_.in_doubt() ? "true" : "false");
+    if (!what_.callback_url().empty()) {
+      out_.headers.emplace_back("Fairlead-Callback-Url", what_.callback_url());
+      out_.callback = what_.callback();
+    }
     out_.headers.emplace_back("Fairlead-Attempt", std::to_string(what_.attempt()));
     out_.headers.emplace_back("Fairlead-Complete-By", format_utc(what_.complete_by_unix_ms()));
     out_.headers.emplace_back("traceparent", trace_parent(what_));
@@ -184,6 +193,7 @@ class builder {
         if (!body.ok()) refuse("body: " + body.failure().sentence);
         out_.body = std::move(body).value();
         for (const auto& [mark, reference] : from_.body_secrets) put_in_body(mark, reference);
+        if (!from_.body_callback.empty()) put_callback_in_body();
         break;
       }
     }
@@ -194,7 +204,19 @@ class builder {
     std::string escaped;
     core::append_json_string(escaped, secret(reference));
     if (!core::check_json(escaped).ok()) refuse(reference + " is not UTF-8, but a body is JSON", http_no_request::because::secret);
-    const auto value = escaped.substr(1, escaped.size() - 2);
+    replace_in_body(mark, escaped.substr(1, escaped.size() - 2));
+  }
+
+  void put_callback_in_body() {
+    std::string json;
+    if (what_.callback_url().empty())
+      json = "null";
+    else
+      core::append_json_string(json, what_.callback_url());
+    replace_in_body(from_.body_callback, json);
+  }
+
+  void replace_in_body(const std::string& mark, const std::string& value) {
     auto& body = *out_.body;
     for (auto at = body.find(mark); at != std::string::npos; at = body.find(mark, at + value.size())) body.replace(at, mark.size(), value);
   }

@@ -31,6 +31,7 @@ struct http_prepared_request {
   /// Marks in the rendered body, each with the reference that it replaces. A mark cannot be guessed, so nothing in the input is ever taken
   /// for one.
   std::vector<std::pair<std::string, std::string>> body_secrets;
+  std::string body_callback;  // such a mark, as a JSON string, of `${ .callback_url }`; empty: the body does not have it
 };
 
 /// The look-up of a call; response.hpp judges its answers.

@@ -126,7 +126,8 @@ std::int64_t asked_pause_ms(const http_answer& answer, std::int64_t now_unix_ms)
   return out;
 }
 
-attempt_result success(const http_prepared_call& call, exchange& it) {
+attempt_result success(const http_prepared_call& call, exchange& it, const http_circumstances& around) {
+  if (around.calls_back) return completed("null");
   if (it.answer().cut == http_answer::damage::too_large) return in_doubt_fault("response_too_large", it.why_cut());
   auto output = it.output(call.output_template, call.needs_json_body);
   if (!output.ok()) return in_doubt_fault("bad_response", output.failure().sentence);
@@ -159,12 +160,12 @@ attempt_result judge(const http_prepared_call& call, exchange& it, const http_ci
   const auto* rule = it.first_rule(call.rules, unclear);
   if (unclear) return in_doubt_fault("response_too_large", it.why_cut());
   if (rule != nullptr) {
-    return rule->written.is == http_meaning::success ? success(call, it) : fault_of(rule->written.is, rule, around.repeated, it);
+    return rule->written.is == http_meaning::success ? success(call, it, around) : fault_of(rule->written.is, rule, around.repeated, it);
   }
   const auto listed = listed_meaning(call.statuses, answer.status);
-  if (listed) return *listed == http_meaning::success ? success(call, it) : fault_of(*listed, nullptr, false, it);
+  if (listed) return *listed == http_meaning::success ? success(call, it, around) : fault_of(*listed, nullptr, false, it);
   const auto meaning = default_meaning(answer.status, around.repeated);
-  return meaning == http_meaning::success ? success(call, it) : fault_of(meaning, nullptr, around.repeated, it);
+  return meaning == http_meaning::success ? success(call, it, around) : fault_of(meaning, nullptr, around.repeated, it);
 }
 
 http_meaning lookup_meaning(const http_prepared_lookup& lookup, int status) {
@@ -220,7 +221,7 @@ attempt_result conclude(const http_prepared_call& call, http_answer answer, cons
     out.fault->set_message(out.fault->message() + " (an earlier request of this attempt was lost)");
   }
   // The service would repeat this answer as long as the key is the same.
-  if (call.idempotency.replays_errors && out.fault && out.fault->kind() == v1::FAULT_KIND_TRANSIENT &&
+  if (call.idempotency.replays_errors && out.fault && out.fault->kind() != v1::FAULT_KIND_IN_DOUBT &&
       it.answer().how == http_answer::ending::answered)
     out.fault->set_key_spent(true);
   return out;

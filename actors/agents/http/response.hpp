@@ -15,6 +15,7 @@ namespace fairlead::agents {
 struct http_circumstances {
   bool repeated = false;  // an earlier attempt or try has sent the same request
   std::int64_t now_unix_ms = 0;
+  bool calls_back = false;  // success says only that the work was accepted, and the body may be anything
 };
 
 /// The result of a try of a perform or an undo.

@@ -1,6 +1,7 @@
 #include "actors/core/schema/facts.hpp"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "actors/core/text/json.hpp"
@@ -16,8 +17,6 @@ constexpr std::size_t most_shown_values = 8;
 constexpr std::size_t most_shown_bytes = 60;
 constexpr std::size_t most_compared_names = 64;  // for a suggestion
 
-using canonical_text = std::function<std::string(std::string_view)>;
-
 /// `an integer`, `null`: how a sentence calls a type.
 std::string with_article(const std::string& type) {
   if (type == "null") return "null";
@@ -25,11 +24,25 @@ std::string with_article(const std::string& type) {
   return (type == "integer" || type == "object" || type == "array" ? "an " : "a ") + type;
 }
 
-std::string found(const seen_value& value) {
-  switch (value.kind()) {
+enum class value_kind { null, boolean, number, text, array, object };
+
+value_kind kind_of(std::string_view json) {
+  switch (json.front()) {
+    case 'n': return value_kind::null;
+    case 't':
+    case 'f': return value_kind::boolean;
+    case '"': return value_kind::text;
+    case '[': return value_kind::array;
+    case '{': return value_kind::object;
+    default: return value_kind::number;
+  }
+}
+
+std::string found(std::string_view value) {
+  switch (kind_of(value)) {
     case value_kind::null: return "null";
     case value_kind::boolean: return "true or false";
-    case value_kind::number: return decimal::read(value.text()).is_whole() ? "an integer" : "a number that is no integer";
+    case value_kind::number: return decimal::read(value).is_whole() ? "an integer" : "a number that is no integer";
     case value_kind::text: return "a string";
     case value_kind::array: return "an array";
     case value_kind::object: return "an object";
@@ -37,11 +50,11 @@ std::string found(const seen_value& value) {
   return "";
 }
 
-bool is_of(const std::string& type, const seen_value& value) {
-  switch (value.kind()) {
+bool is_of(const std::string& type, std::string_view value) {
+  switch (kind_of(value)) {
     case value_kind::null: return type == "null";
     case value_kind::boolean: return type == "boolean";
-    case value_kind::number: return type == "number" || (type == "integer" && decimal::read(value.text()).is_whole());
+    case value_kind::number: return type == "number" || (type == "integer" && decimal::read(value).is_whole());
     case value_kind::text: return type == "string";
     case value_kind::array: return type == "array";
     case value_kind::object: return type == "object";
@@ -49,7 +62,52 @@ bool is_of(const std::string& type, const seen_value& value) {
   return false;
 }
 
-std::string shown_value(std::string_view json) { return clean_text(json, most_shown_bytes) + (json.size() > most_shown_bytes ? "…" : ""); }
+std::uint64_t elements_in(std::string_view array) {
+  std::uint64_t out = 0;
+  std::string_view one;
+  for (json_cursor all{array}; all.next_element(one);) ++out;
+  return out;
+}
+
+std::vector<std::string> names_in(std::string_view object) {
+  std::vector<std::string> out;
+  std::string_view name, value;
+  for (json_cursor all{object}; all.next_member(name, value);) out.push_back(decode_json_string(name));
+  return out;
+}
+
+void append_sized(std::string& out, const std::string& text) { out += std::to_string(text.size()) + ':' + text; }
+
+/// The recursion is as deep as the JSON, which check_json bounds.
+void append_canonical(std::string& out, std::string_view json) {
+  std::string_view name, value;
+  switch (kind_of(json)) {
+    case value_kind::object: {
+      std::map<std::string, std::string_view> sorted;
+      for (json_cursor all{json}; all.next_member(name, value);) sorted[decode_json_string(name)] = value;
+      out += '{';
+      for (const auto& [key, one] : sorted) {
+        append_sized(out, key);
+        append_canonical(out, one);
+      }
+      out += '}';
+      break;
+    }
+    case value_kind::array:
+      out += '[';
+      for (json_cursor all{json}; all.next_element(value);) append_canonical(out, value);
+      out += ']';
+      break;
+    case value_kind::text:
+      out += '"';
+      append_sized(out, decode_json_string(json));
+      break;
+    case value_kind::number: out += decimal::read(json).text() + ','; break;
+    default: out += json;
+  }
+}
+
+std::string shown(std::string_view json) { return clean_text(json, most_shown_bytes) + (json.size() > most_shown_bytes ? "…" : ""); }
 
 std::vector<std::string> strings_in(std::string_view array) {
   std::vector<std::string> out;
@@ -64,6 +122,12 @@ std::uint64_t characters_in(const std::string& text) {
 }
 
 }  // namespace
+
+std::string canonical_json(std::string_view json) {
+  std::string out;
+  append_canonical(out, json);
+  return out;
+}
 
 /// Collects misfits, whose sentences are only made if somebody wants them.
 class value_facts::verdict {
@@ -83,18 +147,20 @@ class value_facts::verdict {
   bool fits_ = true;
 };
 
-value_facts value_facts::read(std::string_view schema, const canonical_text& canonical) {
+value_facts value_facts::read(std::string_view schema) {
   value_facts out;
   out.nothing_fits_ = schema == "false";
   if (schema.front() != '{') return out;
   std::string_view name, value;
-  for (json_cursor all{schema}; all.next_member(name, value);) out.read_keyword(decode_json_string(name), value, canonical);
+  for (json_cursor all{schema}; all.next_member(name, value);) out.read_keyword(decode_json_string(name), value);
   out.weight_ += out.required_.size() + out.known_.size() + out.beside_.size();
+  for (const auto looks : {!out.values_words_.empty(), !out.constant_words_.empty(), out.unique_, out.closed_ || !out.required_.empty()})
+    out.looks_ += looks ? 1 : 0;
   return out;
 }
 
-void value_facts::read_keyword(const std::string& name, std::string_view value, const canonical_text& canonical) {
-  const auto number = [&] { return bound{decimal::read(value), shown_value(value)}; };
+void value_facts::read_keyword(const std::string& name, std::string_view value) {
+  const auto number = [&] { return bound{decimal::read(value), shown(value)}; };
   const auto count = [&] { return decimal::read(value).count(); };
   std::string_view one, key;
   if (name == "type") {
@@ -103,15 +169,15 @@ void value_facts::read_keyword(const std::string& name, std::string_view value, 
     std::string words;
     std::size_t size = 0;
     for (json_cursor all{value}; all.next_element(one); ++size) {
-      values_.insert(canonical(one));
-      if (size < most_shown_values) words += (size == 0 ? "" : ", ") + shown_value(one);
+      values_.insert(canonical_json(one));
+      if (size < most_shown_values) words += (size == 0 ? "" : ", ") + shown(one);
     }
     values_words_ = size == 1                   ? "must be " + words
                     : size <= most_shown_values ? "must be one of " + words
                                                 : "must be one of " + std::to_string(size) + " values, such as " + words;
   } else if (name == "const") {
-    constant_ = canonical(value);
-    constant_words_ = "must be " + shown_value(value);
+    constant_ = canonical_json(value);
+    constant_words_ = "must be " + shown(value);
   } else if (name == "minimum") {
     minimum_ = number();
   } else if (name == "maximum") {
@@ -148,28 +214,28 @@ void value_facts::read_keyword(const std::string& name, std::string_view value, 
   }
 }
 
-bool value_facts::fit(const seen_value& value, std::vector<misfit>* out) const {
+bool value_facts::fit(std::string_view value, std::vector<misfit>* out) const {
   verdict so_far{out};
   if (nothing_fits_) so_far.refuse("", [] { return "must not be given"; });
   if (!so_far.is_over()) fit_type(value, so_far);
   // A value of another type has no size that would be of interest.
   if (!so_far.fits()) return false;
-  if (!values_words_.empty() && values_.count(value.canonical()) == 0) so_far.refuse("", [this] { return values_words_; });
-  if (!constant_words_.empty() && value.canonical() != constant_) so_far.refuse("", [this] { return constant_words_; });
+  if (!values_words_.empty() && values_.count(canonical_json(value)) == 0) so_far.refuse("", [this] { return values_words_; });
+  if (!constant_words_.empty() && canonical_json(value) != constant_) so_far.refuse("", [this] { return constant_words_; });
   if (so_far.is_over()) return false;
-  switch (value.kind()) {
+  switch (kind_of(value)) {
     case value_kind::number:
-      if (minimum_ || maximum_ || above_ || below_ || divisor_) fit_number(decimal::read(value.text()), so_far);
+      if (minimum_ || maximum_ || above_ || below_ || divisor_) fit_number(decimal::read(value), so_far);
       break;
     case value_kind::text:
-      if (length_.least || length_.most) fit_size(characters_in(value.text()), length_, "character", "characters", so_far);
+      if (length_.least || length_.most) fit_size(characters_in(decode_json_string(value)), length_, "character", "characters", so_far);
       break;
     case value_kind::array:
-      fit_size(value.size(), items_, "element", "elements", so_far);
+      if (items_.least || items_.most) fit_size(elements_in(value), items_, "element", "elements", so_far);
       if (unique_ && !so_far.is_over()) fit_unique(value, so_far);
       break;
     case value_kind::object:
-      fit_size(value.size(), properties_, "property", "properties", so_far);
+      if (properties_.least || properties_.most) fit_size(names_in(value).size(), properties_, "property", "properties", so_far);
       if (!so_far.is_over()) fit_object(value, so_far);
       break;
     default: break;
@@ -177,7 +243,7 @@ bool value_facts::fit(const seen_value& value, std::vector<misfit>* out) const {
   return so_far.fits();
 }
 
-void value_facts::fit_type(const seen_value& value, verdict& out) const {
+void value_facts::fit_type(std::string_view value, verdict& out) const {
   if (types_.empty() || std::any_of(types_.begin(), types_.end(), [&](const auto& one) { return is_of(one, value); })) return;
   out.refuse("", [&] {
     std::string words;
@@ -206,9 +272,9 @@ void value_facts::fit_size(std::uint64_t size, const sizes& allowed, const char*
   if (allowed.most && size > *allowed.most) refuse("must have at most ", *allowed.most);
 }
 
-void value_facts::fit_object(const seen_value& value, verdict& out) const {
+void value_facts::fit_object(std::string_view value, verdict& out) const {
   if (required_.empty() && !closed_ && beside_.empty()) return;
-  const auto names = value.names();
+  const auto names = names_in(value);
   const std::set<std::string_view> there{names.begin(), names.end()};
   for (const auto& name : required_)
     if (there.count(name) == 0 && !out.is_over()) out.refuse(name, [] { return "is missing"; });
@@ -216,7 +282,7 @@ void value_facts::fit_object(const seen_value& value, verdict& out) const {
     if (there.count(name) == 0) continue;
     for (const auto& other : others)
       if (there.count(other) == 0 && !out.is_over())
-        out.refuse(other, [&, &of = name] { return "is missing, although " + shown_value(of) + " is given"; });
+        out.refuse(other, [&, &of = name] { return "is missing, although " + shown(of) + " is given"; });
   }
   if (!closed_) return;
   for (const auto& name : names) {
@@ -229,8 +295,10 @@ void value_facts::fit_object(const seen_value& value, verdict& out) const {
   }
 }
 
-void value_facts::fit_unique(const seen_value& value, verdict& out) {
-  const auto elements = value.canonical_elements();
+void value_facts::fit_unique(std::string_view value, verdict& out) {
+  std::vector<std::string> elements;
+  std::string_view one;
+  for (json_cursor all{value}; all.next_element(one);) elements.push_back(canonical_json(one));
   std::vector<std::size_t> order(elements.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return std::tie(elements[a], a) < std::tie(elements[b], b); });

@@ -2,7 +2,6 @@
 // What a subschema says of a value itself: its type, its size, its range. Values inside it have subschemas of their own.
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,8 +13,6 @@
 
 namespace fairlead::core {
 
-enum class value_kind { null, boolean, number, text, array, object };
-
 inline constexpr std::size_t most_misfits_of_a_value = 6;
 
 /// Something in an input that does not fit.
@@ -24,28 +21,20 @@ struct misfit {
   std::string sentence;  // without its place: `must be an integer, found a string`
 };
 
-/// A value as facts see it.
-class seen_value {
- public:
-  virtual ~seen_value() = default;
-  virtual value_kind kind() const = 0;
-  virtual const std::string& text() const = 0;         // of a text its content, of a number its canonical spelling
-  virtual std::size_t size() const = 0;                // elements of an array, properties of an object
-  virtual std::vector<std::string> names() const = 0;  // of an object
-  /// Equal values have the same text, whatever their spelling and the order of their properties.
-  virtual std::string canonical() const = 0;
-  virtual std::vector<std::string> canonical_elements() const = 0;  // of an array
-};
+/// The text of a JSON value that is the same for equal values, whatever their spelling and the order of their properties.
+std::string canonical_json(std::string_view json);
 
 class value_facts {
  public:
-  /// `schema` has passed check_schema. `canonical` gives the text of a JSON value as seen_value::canonical does.
-  static value_facts read(std::string_view schema, const std::function<std::string(std::string_view)>& canonical);
+  /// `schema` has passed check_schema.
+  static value_facts read(std::string_view schema);
 
-  /// Whether the value fits. Without `out` nothing after the first misfit is looked at, and with it nothing after the sixth.
-  bool fit(const seen_value& value, std::vector<misfit>* out) const;
+  /// Whether the value, JSON without space around it, fits. Without `out` nothing after the first misfit is looked at, and with it nothing
+  /// after the sixth.
+  bool fit(std::string_view value, std::vector<misfit>* out) const;
 
-  /// How much a check of an object looks at, whatever the object holds.
+  /// How often `fit` looks at the whole of a value, and what else it looks at of an object.
+  std::size_t looks() const { return looks_; }
   std::size_t weight() const { return weight_; }
 
  private:
@@ -59,12 +48,12 @@ class value_facts {
     std::optional<std::uint64_t> least, most;
   };
 
-  void read_keyword(const std::string& name, std::string_view value, const std::function<std::string(std::string_view)>& canonical);
-  void fit_type(const seen_value& value, verdict& out) const;
+  void read_keyword(const std::string& name, std::string_view value);
+  void fit_type(std::string_view value, verdict& out) const;
   void fit_number(const decimal& number, verdict& out) const;
   static void fit_size(std::uint64_t size, const sizes& allowed, const char* one, const char* many, verdict& out);
-  void fit_object(const seen_value& value, verdict& out) const;
-  static void fit_unique(const seen_value& value, verdict& out);
+  void fit_object(std::string_view value, verdict& out) const;
+  static void fit_unique(std::string_view value, verdict& out);
 
   bool nothing_fits_ = false;
   std::vector<std::string> types_;  // empty: any
@@ -79,7 +68,7 @@ class value_facts {
   bool closed_ = false;  // no properties but known_
   std::set<std::string> known_;
   std::vector<std::pair<std::string, std::vector<std::string>>> beside_;  // a property, and those that must be there when it is
-  std::size_t weight_ = 1;
+  std::size_t weight_ = 1, looks_ = 1;
 };
 
 }  // namespace fairlead::core

@@ -115,7 +115,7 @@ constexpr std::array<std::string_view, 9> beside_reference{"$ref",     "title", 
 std::string below(const std::string& at, std::string_view key) { return at + "." + std::string{key}; }
 std::string element(const std::string& at, std::size_t index) { return at + "[" + std::to_string(index) + "]"; }
 
-std::string shown(std::string_view text) {
+std::string quoted(std::string_view text) {
   std::string out;
   append_json_string(out, clean_text(text, 80));
   return out;
@@ -266,7 +266,7 @@ class checker {
     for (const auto& one : keywords) known.emplace_back(one.first);
     auto remedy = did_you_mean(name, known);
     if (remedy.empty()) remedy = "the names of properties belong below properties; docs/workflows.md lists the keywords";
-    add(at, shown(name) + " is not a keyword of the supported part of draft 7", std::move(remedy));
+    add(at, quoted(name) + " is not a keyword of the supported part of draft 7", std::move(remedy));
   }
 
   void divisor(std::string_view value, const std::string& at) {
@@ -296,7 +296,7 @@ class checker {
     const std::vector<std::string> known{types.begin(), types.end()};
     auto remedy = did_you_mean(name, known);
     if (remedy.empty()) remedy = "the types are string, integer, number, boolean, object, array and null";
-    add(at, shown(name) + " is not a type", std::move(remedy));
+    add(at, quoted(name) + " is not a type", std::move(remedy));
   }
 
   void names(std::string_view value, const std::string& at) {
@@ -311,7 +311,7 @@ class checker {
       }
       const auto name = decode_json_string(one);
       check_name(name, element(at, index));
-      if (!seen.insert(name).second) add(element(at, index), shown(name) + " is given twice", "");
+      if (!seen.insert(name).second) add(element(at, index), quoted(name) + " is given twice", "");
     }
   }
 
@@ -384,7 +384,7 @@ class checker {
         std::vector<std::string> known;
         for (const auto& other : scopes_)
           if (other.first.first == one.to.first) known.push_back(other.first.second);
-        add(one.place, "there is no " + shown(one.to.second) + " below " + one.to.first, did_you_mean(one.to.second, known));
+        add(one.place, "there is no " + quoted(one.to.second) + " below " + one.to.first, did_you_mean(one.to.second, known));
       }
     }
     if (!found_.empty()) return;
@@ -460,7 +460,7 @@ class checker {
       if (!is_text(value)) continue;
       const auto wanted = decode_json_string(value);
       if (sorted.count(wanted) == 0)
-        add(element(below(at, "required"), index), shown(wanted) + " is required, but additionalProperties: false excludes it",
+        add(element(below(at, "required"), index), quoted(wanted) + " is required, but additionalProperties: false excludes it",
             did_you_mean(wanted, known));
     }
   }

@@ -1,381 +1,232 @@
-// The only file that includes valijson. valijson applies a subschema to the values inside a value and to alternatives; the facts of a
-// single value are ours, because valijson 1.0 compares numbers as doubles, ends a text at U+0000 and compares elements one by one.
-//
-// For this the schema is rewritten. Each subschema becomes a definition, which others refer to by its number, and its facts become a
-// keyword of our own, which valijson evaluates first. The input becomes a tree whose texts, numbers and words are all texts.
-
-#define VALIJSON_USE_EXCEPTIONS 1
+// Compares an input with a schema. What a subschema says of a value itself is in its facts; this file applies subschemas to the values inside,
+// and weighs alternatives. It reads the text of the input as it is: no value becomes a double or a tree.
 
 #include "actors/core/schema/schema.hpp"
 
 #include <deque>
-#include <exception>
 #include <map>
 #include <utility>
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/constraints/concrete_constraints.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validation_results.hpp>
-#include <valijson/validator.hpp>
 
 #include "actors/core/schema/facts.hpp"
-#include "actors/core/schema/input_tree.hpp"
 #include "actors/core/schema/keywords.hpp"
 #include "actors/core/schema/misfits.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/json_cursor.hpp"
-#include "actors/core/text/text.hpp"
 
 namespace fairlead::core {
 
 namespace {
 
-using tree = nlohmann::json;
-using valijson::ValidationResults;
-using valijson::adapters::Adapter;
-using valijson::adapters::NlohmannJsonAdapter;
-
-constexpr const char* own_keyword = "facts";
 constexpr std::size_t most_input_bytes = 262'144;
-// A step is the look at a value by one subschema, or something that takes about as long. An input of the largest size, all of it small
-// numbers in one array, takes a quarter of them.
+// A step is the look at a value by one subschema, or at some bytes of it. An input of the largest size, all of it small numbers in one array,
+// takes a quarter of them.
 constexpr std::int64_t most_steps = 600'000;
-// An explanation keeps what it finds, each with its path, and nobody reads more than a few misfits.
-constexpr std::size_t most_errors = 500;
+constexpr std::size_t bytes_of_a_step = 128;
 
-// Beginnings of descriptions that are ours.
-constexpr char own_mark = '\x02';
-constexpr char begin_mark = '\x03';
+struct subschema;
+using subschemas = std::vector<const subschema*>;
 
-struct out_of_steps {};
-struct enough_found {};
-
-/// What the check that this thread is in may still do, and what it has found. valijson passes nothing of ours through.
-struct progress {
-  std::int64_t steps_left;
-  const ValidationResults* top;  // null: nobody wants to know what does not fit
-  std::size_t found = 0;         // at the top, outside of alternatives
-};
-thread_local progress* under_way = nullptr;
-
-class check_under_way {
- public:
-  explicit check_under_way(progress& what) { under_way = &what; }
-  ~check_under_way() { under_way = nullptr; }
-  check_under_way(const check_under_way&) = delete;
-  check_under_way& operator=(const check_under_way&) = delete;
+/// Null: the schema does not say.
+struct subschema {
+  value_facts facts;
+  std::map<std::string, const subschema*> properties;
+  std::vector<std::pair<std::string, const subschema*>> dependencies;
+  const subschema *additional = nullptr, *items = nullptr, *contains = nullptr, *excluded = nullptr;
+  const subschema *condition = nullptr, *then = nullptr, *otherwise = nullptr;
+  subschemas all_of, any_of, one_of;
 };
 
-void spend(std::size_t steps) {
-  if (under_way == nullptr) return;
-  under_way->steps_left -= static_cast<std::int64_t>(steps);
-  if (under_way->steps_left < 0) throw out_of_steps{};
-}
+// ---- reading the schema ----
 
-// ---- values of the tree ----
-
-void append_canonical(std::string& out, const Adapter& value) {
-  const auto append_sized = [&out](const std::string& text) {
-    spend(1 + text.size() / 16);
-    out += std::to_string(text.size()) + ':' + text;
-  };
-  if (value.isObject()) {
-    out += '{';
-    value.applyToObject([&](const std::string& name, const Adapter& member) {
-      append_sized(name);
-      append_canonical(out, member);
-      return true;
-    });
-    out += '}';
-  } else if (value.isArray()) {
-    out += '[';
-    value.applyToArray([&](const Adapter& element) {
-      append_canonical(out, element);
-      return true;
-    });
-    out += ']';
-  } else {
-    append_sized(value.getString());
-  }
-}
-
-std::string canonical_of(const Adapter& value) {
-  std::string out;
-  append_canonical(out, value);
-  return out;
-}
-
-std::string canonical_of(std::string_view json) {
-  const auto read = read_tree(json);
-  return canonical_of(NlohmannJsonAdapter{read});
-}
-
-class tree_value final : public seen_value {
+/// `$ref` leads to no circle: check_schema has seen to that.
+class reader {
  public:
-  explicit tree_value(const Adapter& value) : value_(value) {
-    if (value.isObject()) {
-      kind_ = value_kind::object;
-    } else if (value.isArray()) {
-      kind_ = value_kind::array;
-    } else {
-      value.getString(text_);
-      kind_ = kind_of(text_.front());
-      text_.erase(0, 1);
-      spend(text_.size() / 64);
-    }
-  }
-
-  value_kind kind() const override { return kind_; }
-  const std::string& text() const override { return text_; }
-  std::size_t size() const override { return kind_ == value_kind::object ? value_.getObjectSize() : value_.getArraySize(); }
-  std::string canonical() const override { return canonical_of(value_); }
-
-  std::vector<std::string> names() const override {
-    spend(size());
-    std::vector<std::string> out;
-    value_.applyToObject([&](const std::string& name, const Adapter&) {
-      out.push_back(name);
-      return true;
-    });
-    return out;
-  }
-
-  std::vector<std::string> canonical_elements() const override {
-    std::vector<std::string> out;
-    value_.applyToArray([&](const Adapter& element) {
-      out.push_back(canonical_of(element));
-      return true;
-    });
-    return out;
-  }
-
- private:
-  static value_kind kind_of(char first) {
-    switch (first) {
-      case tag_null: return value_kind::null;
-      case tag_number: return value_kind::number;
-      case tag_text: return value_kind::text;
-      default: return value_kind::boolean;
-    }
-  }
-
-  const Adapter& value_;
-  value_kind kind_ = value_kind::null;
-  std::string text_;
-};
-
-// ---- the keyword of our own ----
-
-std::size_t length_of(const std::vector<std::string>& path) {
-  std::size_t bytes = 0;
-  for (const auto& name : path) bytes += name.size();
-  return bytes;
-}
-
-class facts_constraint final : public valijson::constraints::PolyConstraint {
- public:
-  /// Without facts nothing fits: such a subschema is the first of alternatives, and marks where what is said of them begins.
-  explicit facts_constraint(const value_facts* facts) : facts_(facts) {}
-
-  bool validate(const Adapter& target, const std::vector<std::string>& path, ValidationResults* results) const override {
-    // valijson copies the path for each value, and for each error.
-    spend(1 + path.size() / 8 + length_of(path) / (results == nullptr ? 64 : 8));
-    if (facts_ != nullptr && target.isObject()) spend(facts_->weight() / 4);
-    if (results != nullptr && results->numErrors() > most_errors) give_up(*results);
-    if (facts_ == nullptr) {
-      if (results != nullptr) results->pushError(path, std::string{begin_mark});
-      return false;
-    }
-    const tree_value value{target};
-    if (results == nullptr) return facts_->fit(value, nullptr);
-    std::vector<misfit> found;
-    const auto fits = facts_->fit(value, &found);
-    for (const auto& one : found) report(one, path, *results);
-    return fits;
-  }
-
- private:
-  [[noreturn]] static void give_up(const ValidationResults& results) {
-    if (under_way != nullptr && &results == under_way->top) throw enough_found{};
-    throw out_of_steps{};
-  }
-
-  static void report(const misfit& what, const std::vector<std::string>& path, ValidationResults& results) {
-    auto at = path;
-    if (!what.name.empty()) at.push_back("[" + what.name + "]");
-    results.pushError(at, own_mark + what.sentence);
-    if (under_way != nullptr && &results == under_way->top && ++under_way->found >= most_misfits_of_a_value) throw enough_found{};
-  }
-
-  valijson::constraints::Constraint* cloneInto(void* place) const override { return new (place) facts_constraint{*this}; }
-  std::size_t sizeOf() const override { return sizeof(facts_constraint); }
-
-  const value_facts* facts_;
-};
-
-/// valijson deletes it.
-class facts_builder final : public valijson::ConstraintBuilder {
- public:
-  explicit facts_builder(const std::deque<value_facts>& all) : all_(all) {}
-
-  valijson::constraints::Constraint* make(const Adapter& number) const override {
-    const auto index = number.getInteger();
-    return new facts_constraint{index < 0 ? nullptr : &all_.at(static_cast<std::size_t>(index))};
-  }
-
- private:
-  const std::deque<value_facts>& all_;
-};
-
-// ---- the schema, rewritten ----
-
-class rewriter {
- public:
-  rewriter(std::string_view schema, std::deque<value_facts>& facts) : facts_(facts) {
+  reader(std::string_view schema, std::deque<subschema>& out) : out_(out) {
     for (const char* keyword : {"$defs", "definitions"}) {
-      const auto all = json_member(schema, keyword);
       std::string_view name, value;
-      if (all)
-        for (json_cursor members{*all}; members.next_member(name, value);) definitions_[{keyword, decode_json_string(name)}] = {value, {}};
+      if (const auto all = json_member(schema, keyword))
+        for (json_cursor members{*all}; members.next_member(name, value);)
+          definitions_[{keyword, decode_json_string(name)}] = {value, nullptr};
     }
-    const auto top = reference_to(schema);
-    document_[own_definitions] = std::move(rewritten_);
-    document_["allOf"] = tree::array({top});
   }
 
-  const tree& document() const { return document_; }
-
- private:
-  static constexpr const char* own_definitions = "definitions";
-
-  struct definition {
-    std::string_view schema;
-    std::optional<tree> reference;
-  };
-
-  tree reference_to(std::string_view schema) {
+  const subschema* read(std::string_view schema) {
     if (schema.front() == '{') {
       if (const auto named = json_member(schema, "$ref")) {
         const auto name = read_reference(decode_json_string(*named));
         auto& found = definitions_.at({name.keyword, name.name});
-        if (!found.reference) found.reference = rewrite(found.schema);
-        return *found.reference;
+        if (found.second == nullptr) found.second = read(found.first);
+        return found.second;
       }
     }
-    return rewrite(schema);
+    auto& of = out_.emplace_back();
+    of.facts = value_facts::read(schema);
+    std::string_view name, value;
+    if (schema.front() == '{')
+      for (json_cursor members{schema}; members.next_member(name, value);) keyword(decode_json_string(name), value, of);
+    return &of;
   }
 
-  tree rewrite(std::string_view schema) {
-    const auto number = facts_.size();
-    facts_.push_back(value_facts::read(schema, [](std::string_view json) { return canonical_of(json); }));
-    tree inside = tree::object();
-    tree all = tree::array();
-    if (schema.front() == '{') {
-      std::string_view name, value;
-      for (json_cursor members{schema}; members.next_member(name, value);) keyword(decode_json_string(name), value, inside, all);
-    }
-    const tree own{{own_keyword, number}};
-    if (inside.empty() && all.empty()) return define(number, own);
-    all.insert(all.begin(), own);
-    inside["allOf"] = std::move(all);
-    return define(number, std::move(inside));
-  }
-
-  tree define(std::size_t number, tree what) {
-    const auto name = std::to_string(number);
-    rewritten_[name] = std::move(what);
-    return tree{{"$ref", "#/" + std::string{own_definitions} + "/" + name}};
-  }
-
-  void keyword(const std::string& name, std::string_view value, tree& inside, tree& all) {
-    if (name == "allOf") {
-      add_each(value, all);
-    } else if (name == "anyOf" || name == "oneOf") {
-      auto list = tree::array({tree{{own_keyword, -1}}});
-      add_each(value, list);
-      inside[name] = std::move(list);
-    } else if (name == "properties" || name == "dependencies") {
-      auto members = tree::object();
-      std::string_view key, one;
+ private:
+  void keyword(const std::string& name, std::string_view value, subschema& of) {
+    std::string_view key, one;
+    if (name == "properties") {
+      for (json_cursor each{value}; each.next_member(key, one);) of.properties[decode_json_string(key)] = read(one);
+    } else if (name == "dependencies") {
       for (json_cursor each{value}; each.next_member(key, one);)
-        if (one.front() != '[') members[decode_json_string(key)] = reference_to(one);
-      inside[name] = std::move(members);
-    } else if (name == "items" || name == "contains" || name == "not" || name == "if" || name == "then" || name == "else" ||
-               (name == "additionalProperties" && value.front() == '{')) {
-      inside[name] = reference_to(value);
+        if (one.front() != '[') of.dependencies.emplace_back(decode_json_string(key), read(one));
+    } else if (auto* list = list_of(name, of)) {
+      for (json_cursor each{value}; each.next_element(one);) list->push_back(read(one));
+    } else if (auto* inside = part_of(name, of); inside != nullptr && (name != "additionalProperties" || value.front() == '{')) {
+      *inside = read(value);
     }
   }
 
-  void add_each(std::string_view list, tree& out) {
-    std::string_view one;
-    for (json_cursor each{list}; each.next_element(one);) out.push_back(reference_to(one));
+  static subschemas* list_of(const std::string& name, subschema& of) {
+    return name == "allOf" ? &of.all_of : name == "anyOf" ? &of.any_of : name == "oneOf" ? &of.one_of : nullptr;
   }
 
-  std::deque<value_facts>& facts_;
-  std::map<std::pair<std::string, std::string>, definition> definitions_;
-  tree rewritten_ = tree::object();
-  tree document_ = tree::object();
+  static const subschema** part_of(const std::string& name, subschema& of) {
+    const std::pair<const char*, const subschema**> all[] = {{"additionalProperties", &of.additional},
+                                                             {"items", &of.items},
+                                                             {"contains", &of.contains},
+                                                             {"not", &of.excluded},
+                                                             {"if", &of.condition},
+                                                             {"then", &of.then},
+                                                             {"else", &of.otherwise}};
+    for (const auto& [known, part] : all)
+      if (name == known) return part;
+    return nullptr;
+  }
+
+  std::deque<subschema>& out_;
+  std::map<std::pair<std::string, std::string>, std::pair<std::string_view, const subschema*>> definitions_;
 };
 
-// ---- what valijson says, in words ----
+// ---- comparing an input ----
 
-bool begins(const std::string& text, std::string_view with) { return std::string_view{text}.starts_with(with); }
+struct out_of_steps {};
 
-std::vector<std::string> path_of(const ValidationResults::Error& of) {
-  std::vector<std::string> out;
-  // The first is the root. Each other one is a name in brackets.
-  for (std::size_t i = 1; i < of.context.size(); ++i) out.push_back(of.context[i].substr(1, of.context[i].size() - 2));
-  return out;
-}
-
-/// In the order in which they were found. What is said of alternatives is left out for what is said of all of them.
-std::vector<misfit_place> places_in(const ValidationResults& results) {
-  std::vector<misfit_place> out;
-  std::vector<std::size_t> alternatives;  // where what is said of each begins in `out`
-  for (const auto& one : results) {
-    const auto& said = one.description;
-    const auto add = [&](std::string sentence) { out.push_back({pointer_of(path_of(one)), std::move(sentence)}); };
-    const auto none_of = [&](const char* keyword) {
-      std::string example;
-      if (!alternatives.empty()) {
-        if (alternatives.back() < out.size()) {
-          const auto& first = out[alternatives.back()];
-          example = " (the first: " + (first.pointer.empty() ? "the input" : first.pointer) + " " + first.sentence + ")";
-        }
-        out.resize(alternatives.back());
-        alternatives.pop_back();
-      }
-      add(std::string{"fits no alternative of "} + keyword + example);
-    };
-    if (said.front() == own_mark)
-      add(said.substr(1));
-    else if (said.front() == begin_mark)
-      alternatives.push_back(out.size());
-    else if (begins(said, "Failed to validate against any schemas allowed by anyOf"))
-      none_of("anyOf");
-    else if (begins(said, "Failed to validate against any child schemas allowed by oneOf"))
-      none_of("oneOf");
-    else if (begins(said, "Failed to validate against exactly one child schema"))
-      add("fits more than one alternative of oneOf");
-    else if (begins(said, "Target should not validate against schema"))
-      add("fits what `not` excludes");
-    else if (said.find("'contains' constraint") != std::string::npos)
-      add("has no element that fits `contains`");
+/// One run over an input. The recursion is as deep as schema and input, which both are bounded.
+class comparison {
+ public:
+  /// Without `out` nothing after the first misfit is looked at, and with it nothing after the sixth.
+  bool fits(const subschema& of, std::string_view value, std::vector<misfit_place>* out) {
+    spend(of, value);
+    auto good = fits_itself(of, value, out);
+    const auto over = [&] { return !good && (out == nullptr || out->size() >= most_misfits_of_a_value); };
+    for (const auto* one : of.all_of)
+      if (!over()) good = fits(*one, value, out) && good;
+    if (!over()) good = fits_alternatives(of, value, out) && good;
+    if (!over() && of.excluded != nullptr && fits(*of.excluded, value, nullptr)) good = refuse(out, "fits what `not` excludes");
+    if (!over() && of.condition != nullptr) {
+      const auto* then = fits(*of.condition, value, nullptr) ? of.then : of.otherwise;
+      if (then != nullptr) good = fits(*then, value, out) && good;
+    }
+    if (!over() && value.front() == '{') good = fits_members(of, value, out) && good;
+    if (!over() && value.front() == '[') good = fits_elements(of, value, out) && good;
+    return good;
   }
-  return out;
-}
+
+ private:
+  void spend(const subschema& of, std::string_view value) {
+    steps_left_ -= static_cast<std::int64_t>(1 + of.facts.looks() * (value.size() / bytes_of_a_step));
+    if (value.front() == '{') steps_left_ -= static_cast<std::int64_t>(of.facts.weight() / 4);
+    if (steps_left_ < 0) throw out_of_steps{};
+  }
+
+  bool refuse(std::vector<misfit_place>* out, std::string sentence) {
+    if (out != nullptr) out->push_back({pointer_of(path_), std::move(sentence)});
+    return false;
+  }
+
+  bool fits_itself(const subschema& of, std::string_view value, std::vector<misfit_place>* out) {
+    if (out == nullptr) return of.facts.fit(value, nullptr);
+    std::vector<misfit> found;
+    const auto good = of.facts.fit(value, &found);
+    for (auto& one : found) {
+      if (!one.name.empty()) path_.push_back(one.name);
+      refuse(out, std::move(one.sentence));
+      if (!one.name.empty()) path_.pop_back();
+    }
+    return good;
+  }
+
+  bool fits_alternatives(const subschema& of, std::string_view value, std::vector<misfit_place>* out) {
+    auto good = true;
+    if (!of.any_of.empty() && count_fitting(of.any_of, value, 1) == 0) good = refuse_all(of.any_of, value, "anyOf", out);
+    if (of.one_of.empty() || (!good && out == nullptr)) return good;
+    const auto fitting = count_fitting(of.one_of, value, 2);
+    if (fitting == 0) return refuse_all(of.one_of, value, "oneOf", out);
+    return fitting == 1 ? good : refuse(out, "fits more than one alternative of oneOf");
+  }
+
+  std::size_t count_fitting(const subschemas& all, std::string_view value, std::size_t most) {
+    std::size_t out = 0;
+    for (const auto* one : all)
+      if (out < most) out += fits(*one, value, nullptr) ? 1 : 0;
+    return out;
+  }
+
+  bool refuse_all(const subschemas& all, std::string_view value, const char* keyword, std::vector<misfit_place>* out) {
+    if (out == nullptr) return false;
+    std::vector<misfit_place> first;
+    fits(*all.front(), value, &first);
+    const auto& example = first.front();
+    return refuse(out, std::string{"fits no alternative of "} + keyword +
+                           " (the first: " + (example.pointer.empty() ? "the input" : example.pointer) + " " + example.sentence + ")");
+  }
+
+  bool fits_inside(const subschema& of, std::string name, std::string_view value, std::vector<misfit_place>* out) {
+    path_.push_back(std::move(name));
+    const auto good = fits(of, value, out);
+    path_.pop_back();
+    return good;
+  }
+
+  bool fits_members(const subschema& of, std::string_view value, std::vector<misfit_place>* out) {
+    if (of.properties.empty() && of.additional == nullptr && of.dependencies.empty()) return true;
+    auto good = true;
+    std::string_view key, member;
+    for (json_cursor all{value}; all.next_member(key, member);) {
+      auto name = decode_json_string(key);
+      spend_one();
+      for (const auto& [needs, then] : of.dependencies)
+        if (needs == name) good = fits(*then, value, out) && good;
+      const auto known = of.properties.find(name);
+      const auto* inside = known != of.properties.end() ? known->second : of.additional;
+      if (inside != nullptr) good = fits_inside(*inside, std::move(name), member, out) && good;
+      if (!good && (out == nullptr || out->size() >= most_misfits_of_a_value)) return false;
+    }
+    return good;
+  }
+
+  bool fits_elements(const subschema& of, std::string_view value, std::vector<misfit_place>* out) {
+    if (of.items == nullptr && of.contains == nullptr) return true;
+    auto good = true, has = of.contains == nullptr;
+    std::size_t index = 0;
+    std::string_view element;
+    for (json_cursor all{value}; all.next_element(element); ++index) {
+      if (of.items != nullptr) good = fits_inside(*of.items, std::to_string(index), element, out) && good;
+      has = has || fits(*of.contains, element, nullptr);
+      if (!good && (out == nullptr || out->size() >= most_misfits_of_a_value)) return false;
+    }
+    return has ? good : refuse(out, "has no element that fits `contains`");
+  }
+
+  void spend_one() {
+    if (--steps_left_ < 0) throw out_of_steps{};
+  }
+
+  std::int64_t steps_left_ = most_steps;
+  std::vector<std::string> path_;  // of the value that is looked at; what is tried without `out` leaves it as it is
+};
 
 }  // namespace
 
 struct input_schema::compiled {
-  std::deque<value_facts> facts;  // outlives the constraints that point to it
-  valijson::Schema schema;
-
-  bool fits(const tree& input, ValidationResults* results) const {
-    valijson::Validator validator{valijson::Validator::kStrongTypes};
-    return validator.validate(schema, NlohmannJsonAdapter{input}, results);
-  }
+  std::deque<subschema> all;
+  const subschema* top = nullptr;
 };
 
 input_schema::input_schema(std::unique_ptr<const compiled> what) : compiled_(std::move(what)) {}
@@ -385,14 +236,8 @@ result<std::shared_ptr<const input_schema>> input_schema::compile(std::string_vi
   if (const auto problems = check_schema(json, "input"); !problems.empty())
     return invalid(problems.front().place + ": " + problems.front().sentence, problems.front().remedy);
   auto out = std::make_unique<compiled>();
-  try {
-    const rewriter rewritten{trim_json(json), out->facts};
-    valijson::SchemaParser parser{valijson::SchemaParser::kDraft7};
-    parser.addConstraintBuilder(own_keyword, new facts_builder{out->facts});
-    parser.populateSchema(NlohmannJsonAdapter{rewritten.document()}, out->schema);
-  } catch (const std::exception& bug) {
-    return error{v1::ERROR_CODE_INTERNAL, std::string{"the schema of the input cannot be compiled: "} + bug.what(), ""};
-  }
+  const auto schema = trim_json(json);
+  out->top = reader{schema, out->all}.read(schema);
   return std::shared_ptr<const input_schema>{new input_schema{std::move(out)}};
 }
 
@@ -401,29 +246,19 @@ std::optional<std::string> input_schema::misfit_of(std::string_view input) const
     return misfits_text({{"", "has " + std::to_string(input.size()) + " bytes, but at most " + std::to_string(most_input_bytes) +
                                   " can be compared with a schema"}});
   if (const auto valid = check_json(input); !valid.ok()) return misfits_text({{"", "is " + valid.failure().sentence}});
+  const auto value = trim_json(input);
   try {
-    const auto read = read_tree(input);
-    try {
-      progress verdict{most_steps, nullptr};
-      const check_under_way now{verdict};
-      if (compiled_->fits(read, nullptr)) return std::nullopt;
-    } catch (const out_of_steps&) {
-      return misfits_text({{"", "takes more than " + std::to_string(most_steps) + " steps to compare with the schema"}});
-    }
-    ValidationResults results;
-    progress explanation{most_steps, &results};
-    try {
-      const check_under_way now{explanation};
-      compiled_->fits(read, &results);
-    } catch (const out_of_steps&) {
-    } catch (const enough_found&) {
-    }
-    auto places = places_in(results);
-    if (places.empty()) places.push_back({"", "does not fit, in a way that takes too many steps to describe"});
-    return misfits_text(places);
-  } catch (const std::exception& bug) {
-    return misfits_text({{"", "cannot be compared with the schema: " + clean_text(bug.what(), 200)}});
+    if (comparison{}.fits(*compiled_->top, value, nullptr)) return std::nullopt;
+  } catch (const out_of_steps&) {
+    return misfits_text({{"", "takes more than " + std::to_string(most_steps) + " steps to compare with the schema"}});
   }
+  std::vector<misfit_place> places;
+  try {
+    comparison{}.fits(*compiled_->top, value, &places);
+  } catch (const out_of_steps&) {
+    if (places.empty()) places.push_back({"", "does not fit, in a way that takes too many steps to describe"});
+  }
+  return misfits_text(places);
 }
 
 }  // namespace fairlead::core

@@ -19,7 +19,7 @@ v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, st
 
 void task_machine::start_perform(std::uint32_t index) {
   if (at(index).kind() != v1::STEP_KIND_CALL) return start_own(index);
-  if (waits_itself(at(index))) return;
+  if (waits_itself(at(index)) || take_early_answer(index)) return;
   if (at(index).until_open()) {
     ask_until(index);
     // A round that ended while the task was stopped: the next one may begin now.
@@ -191,7 +191,7 @@ bool task_machine::fill(std::uint32_t index, v1::Perform& message) {
   message.set_input(std::string{*input});
   message.set_idempotency_key(
       idempotency_key(record_, step, planted(&planted_faults::reuse_key) ? v1::DIRECTION_PERFORM : step.direction()));
-  if (step.direction() != v1::DIRECTION_PERFORM) message.set_perform_key(idempotency_key(record_, step, v1::DIRECTION_PERFORM));
+  if (step.direction() != v1::DIRECTION_PERFORM) message.set_perform_key(perform_key_of(step));
   if (undo) {
     message.set_in_doubt(step.doubtful());
     const auto output = text_of(step.output());
@@ -212,7 +212,8 @@ const input_template& task_machine::template_of(const v1::StepRecord& step, v1::
 bool task_machine::undo_wanted(const v1::StepRecord& step) const {
   if (step.has_undo_input() || attempt_out(step)) return false;
   if (step.given_up() && step.direction() != v1::DIRECTION_LOOKUP) return false;
-  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_UNDOING;
+  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_UNDOING ||
+         is_undone_though_failed(definition_of(step), step);
 }
 
 /// null: there is no such part.
@@ -373,6 +374,7 @@ void task_machine::keep_result(std::uint32_t index, const std::string& output) {
   step.clear_next_key_in_doubt();
   step.clear_passed_over();
   step.clear_until_open();
+  step.clear_awaits_callback();
 }
 
 /// Applies the verdict about a perform that was in doubt.
@@ -401,7 +403,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   step.set_direction(v1::DIRECTION_PERFORM);
   step.clear_doubtful();
   step.clear_given_up();
-  if (drains() || attempts_left(step)) {
+  if (drains() || all_left(step)) {
     move_step(record_, index, step_moves::disprove, ctx_.now, out_);
     return;
   }
@@ -435,6 +437,7 @@ void task_machine::hand_back(std::uint32_t index, std::string why) {
     move_step(record_, index, doubt ? step_moves::doubt : step_moves::hand_back, ctx_.now, out_, "refused");
   }
   note(v1::EVENT_KIND_STEP_RETRIED, index, std::move(why));
+  take_early_answer(index);
 }
 
 /// Counts the attempt in progress at its instance, if the instance is connected, and against limits. False: the input cannot be read or the

@@ -55,6 +55,8 @@ void task_machine::on(const clock_set_back&) {
       step.set_held_until_unix_ms(step.not_before_unix_ms());
     } else if (waits_itself(step)) {
       bring_wait_near(i);
+    } else if (waits_for_callback(step)) {
+      bring_callback_near(step);
     } else if (set_back_since(step.not_before_unix_ms(), now_ms(), longest_wait_of(step))) {
       step.set_not_before_unix_ms(now_ms());
       out_.changed = true;

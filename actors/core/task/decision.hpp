@@ -104,10 +104,17 @@ struct limits_changed {
 /// The Scheduler has started and takes the task up again.
 struct task_resumed {};
 
-/// An operator's action on the task or one of its steps.
+/// The performance whose end a callback tells: of this step, under the key of this generation.
+struct performance_name {
+  std::uint32_t step = 0;
+  std::uint32_t generation = 0;
+};
+
+/// An operator's action on the task or one of its steps, or a signal or callback.
 struct operated {
   v1::OperatorAction action;
-  std::string content_hash{};  // of the action without its conditions; only with a token
+  std::string content_hash{};      // of the action without its conditions; only with a token
+  performance_name called_back{};  // of a callback
 };
 
 /// A step was found to wait for something that will never come: the input or slot is asked for anew.
@@ -231,6 +238,9 @@ constexpr v1::ExpressionPart part_of_input(v1::Direction direction) {
 inline bool awaits_condition(const workflow::step& compiled, const v1::StepRecord& step) {
   return compiled.when && !compiled.when->plain() && !step.wanted() && !step.has_input();
 }
+
+/// Its agent has accepted the step, and the moment by which the callback must come is in its row.
+inline bool waits_for_callback(const v1::StepRecord& step) { return step.awaits_callback() && step.not_before_unix_ms() != 0; }
 
 /// The step waits for a moment, a signal, or its next round; nothing has failed.
 inline bool waits_itself(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0; }

@@ -20,6 +20,10 @@ void raise_generation(v1::StepRecord& step, decision& out) {
   forget_progress(step, out);
   if (step.has_fault()) step.mutable_fault()->clear_key_spent();
   step.clear_next_key_in_doubt();
+  // Callbacks name the generation: none of those to come counts.
+  step.clear_awaits_callback();
+  drop_payload(step.early_answer().output(), out);
+  step.clear_early_answer();
 }
 
 void note_undo_ended(v1::StepRecord& step, bool doubt) {
@@ -107,7 +111,7 @@ bool task_machine::next_key_since_backup(std::uint32_t index) {
   raise_generation(step, out_);
   step.set_key_used_at_unix_ms(used_at);
   const auto may_be_sent = may_be_repeated(definition_of(step).in_doubt());
-  if (may_be_sent && record_.state() == v1::TASK_STATE_RUNNING && !drains() && attempts_left(step) &&
+  if (may_be_sent && record_.state() == v1::TASK_STATE_RUNNING && !drains() && all_left(step) &&
       !key_runs_out(step, v1::DIRECTION_PERFORM, now_ms())) {
     step.clear_fault();
     step.clear_given_up();

@@ -130,6 +130,18 @@ class task_machine {
   bool out_of_rounds(const v1::StepRecord& step) const;
   void decide_round(std::uint32_t index, const std::optional<std::string>& answer);
 
+  // ---- steps with `callback` (steps/callback.cpp) ----
+  void accept(std::uint32_t index);
+  void await_callback(std::uint32_t index, std::int64_t until_ms);
+  std::int64_t callback_end(const v1::StepRecord& step) const;
+  void miss_callback(std::uint32_t index);
+  void bring_callback_near(v1::StepRecord& step);
+  void operator_callback(const operated& e);
+  std::optional<error> refuse_callback(const v1::StepRecord& step, const operated& e) const;
+  bool takes_answer(const v1::StepRecord& step) const;
+  bool take_early_answer(std::uint32_t index);
+  void take_answer(std::uint32_t index, const std::string& output, const v1::Fault* fault);
+
   // ---- the output of the task (steps/output.cpp) ----
   bool has_given_output();
   bool keep_output(std::string json);
@@ -172,19 +184,17 @@ class task_machine {
 
   // ---- recovery (recovery.cpp) ----
   enum class answer { park, undo, cool_off, fail, go_on };
-  bool attempts_left(const v1::StepRecord& step) const;
-  std::int64_t retry_for_of(const v1::StepRecord& step) const;
   bool retry_clock_runs(const v1::StepRecord& step) const;
   void count_blocked(std::uint32_t index);
   void give_up_if_blocked(std::uint32_t index);
   std::int64_t wait_after(std::uint32_t index, const v1::Fault& fault) const;
-  const v1::Backoff& backoff_of(const v1::StepRecord& step) const;
   std::int64_t cool_off_of(const v1::StepRecord& step) const;
   std::int64_t longest_wait_of(const v1::StepRecord& step) const;
   void wait_for_recovery(std::uint32_t index, std::int64_t wait_ms);
   void recover_if_due(std::uint32_t index);
   void retry(std::uint32_t index);
   void give_up(std::uint32_t index);
+  void fail_for_good(std::uint32_t index, std::string_view code, std::string why);
   answer answer_of(const v1::StepRecord& step) const;
   void answer_given_up(std::uint32_t index);
   std::string why_given_up(const v1::StepRecord& step) const;
@@ -195,10 +205,29 @@ class task_machine {
   void undo_or_hold(std::string reason);
   void take_up(std::uint32_t index);
 
+  // ---- faults that have rules of their own (steps/retry_rules.cpp) ----
+  static constexpr int no_rule = -1;  // what the step, or its undo, says for all faults
+  int rule_of(const v1::StepRecord& step) const;
+  void count_by_rule(v1::StepRecord& step);
+  void uncount_by_rule(v1::StepRecord& step);
+  static std::uint32_t without_rule(const v1::StepRecord& step);
+  std::uint32_t counted_of(const v1::StepRecord& step, int rule) const;
+  std::uint32_t pauses_of(const v1::StepRecord& step, int rule) const;
+  std::int64_t waited_for(const v1::StepRecord& step, int rule) const;
+  void add_wait(v1::StepRecord& step, std::int64_t wait_ms);
+  std::uint32_t limit_of(const v1::StepRecord& step, int rule) const;
+  std::int64_t retry_for_of(const v1::StepRecord& step, int rule) const;
+  const v1::Backoff& backoff_of(const v1::StepRecord& step, int rule) const;
+  bool is_used_up(const v1::StepRecord& step, int rule) const;
+  bool attempts_left(const v1::StepRecord& step) const { return !is_used_up(step, rule_of(step)); }
+  bool all_left(const v1::StepRecord& step) const;
+  std::string words_of_rule(const v1::StepRecord& step) const;
+
   // ---- undo (undo.cpp) ----
   void begin_undo(std::string reason);
   void advance_undo();
   void undo_next(std::uint32_t index);
+  std::string perform_key_of(const v1::StepRecord& step) const;
   void undo_done(std::uint32_t index, const std::string& how);
   void finish_undo();
   void park_if_stuck();

@@ -52,22 +52,22 @@ void task_machine::operate(const operated& e) {
     return refuse("task " + record_.id() + " is " + state_word(record_.state()) + " already", what_ends_take());
   // Needs no definition, so it also ends a task that nothing else can end.
   if (e.action.verb() == v1::OPERATOR_VERB_TERMINATE) return operator_terminate(e.action);
-  if (record_.failing() && record_.terminated())
+  const auto verb = e.action.verb();
+  if (record_.failing() && record_.terminated() && verb != v1::OPERATOR_VERB_CALLBACK)
     return refuse("task " + record_.id() + " is being terminated",
                   "fairlead task terminate " + record_.id() + " --now does not wait for the attempts in progress");
-  const auto early = e.action.verb() == v1::OPERATOR_VERB_SIGNAL || e.action.verb() == v1::OPERATOR_VERB_UNDO ||
-                     e.action.verb() == v1::OPERATOR_VERB_CANCEL;
+  const auto early = verb == v1::OPERATOR_VERB_SIGNAL || verb == v1::OPERATOR_VERB_UNDO || verb == v1::OPERATOR_VERB_CANCEL;
   if (record_.scheduled() && !early)
     return refuse("task " + record_.id() + " has not started: it starts at " + format_utc(record_.start_at_unix_ms()),
                   "fairlead task cancel " + record_.id() + " ends it before that");
   if (!usable())
     return refuse("task " + record_.id() + " cannot go on: " + ctx_.definition->refusal().sentence, ctx_.definition->refusal().remedy);
-  const auto verb = e.action.verb();
   out_.forget_asked = verb == v1::OPERATOR_VERB_RETRY || verb == v1::OPERATOR_VERB_SKIP || verb == v1::OPERATOR_VERB_SETTLE_COMPLETED ||
                       verb == v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED;
   switch (verb) {
     case v1::OPERATOR_VERB_RETRY: return operator_retry(e.action);
     case v1::OPERATOR_VERB_SIGNAL: return operator_signal(e.action);
+    case v1::OPERATOR_VERB_CALLBACK: return operator_callback(e);
     case v1::OPERATOR_VERB_SKIP: return operator_skip(e.action);
     case v1::OPERATOR_VERB_SETTLE_COMPLETED:
     case v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED: return operator_settle(e.action);
@@ -123,7 +123,7 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
   } else {
     for (index = 0; index < steps(); ++index)
       if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index)) && !goes_on_without(at(index)) &&
-          !waits_itself(at(index)))
+          !waits_itself(at(index)) && !at(index).awaits_callback())
         chosen.push_back(index);
     if (chosen.empty() && !is_held(record_))
       return refuse("no step of task " + record_.id() + " has failed or is waiting for another attempt", look_at_it());
@@ -251,7 +251,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   if (step == nullptr) return;
   if (refuse_in_progress(*step)) return;
   if (record_.state() == v1::TASK_STATE_UNDOING) {
-    if (step->state() == v1::STEP_STATE_UNDOING ||
+    if (step->state() == v1::STEP_STATE_UNDOING || is_undone_though_failed(definition_of(*step), *step) ||
         (step->state() == v1::STEP_STATE_COMPLETED && ctx_.definition->compiled(step->definition()).undo_with)) {
       next_steps next;
       ctx_.engine->next_undo(*ctx_.definition, record_, next);

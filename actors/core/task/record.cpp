@@ -37,7 +37,7 @@ const char* state_word(v1::StepState state) {
 
 const char* shown_state(const v1::TaskRecord& task, const v1::StepRecord& step) {
   if (step.state() == v1::STEP_STATE_SKIPPED && step.timed_out()) return "timed_out";
-  if (step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0 && task.state() == v1::TASK_STATE_RUNNING) return "waiting";
+  if ((waits_itself(step) || waits_for_callback(step)) && task.state() == v1::TASK_STATE_RUNNING) return "waiting";
   const auto bad = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
   // In a task that is being undone such a step waits for its turn, or for the end of an abandoned lease.
   const auto tried = task.state() == v1::TASK_STATE_RUNNING || step.direction() == v1::DIRECTION_LOOKUP;
@@ -125,6 +125,7 @@ void set_waited(v1::StepRecord& step, v1::Direction direction, std::int64_t wait
 void excuse(v1::StepRecord& step, v1::Direction direction) {
   set_excused(step, direction, attempt_of(step, direction));
   set_waited(step, direction, 0);
+  if (direction == v1::DIRECTION_PERFORM) step.clear_retried();
   step.clear_failing_since_unix_ms();
 }
 

@@ -24,6 +24,9 @@ inline constexpr std::string_view restored_key_code = "restored_key";
 inline constexpr std::string_view restored_next_code = "restored_next_key";
 inline constexpr std::string_view input_type_code = "input_type";
 inline constexpr std::string_view output_type_code = "output_type";
+/// Fault codes of a step with a callback: its agent has accepted it; and no callback has come in time.
+inline constexpr std::string_view callback_awaited_code = "callback_awaited";
+inline constexpr std::string_view callback_missed_code = "callback_timeout";
 
 // ---- questions ----
 

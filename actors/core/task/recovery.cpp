@@ -15,28 +15,8 @@ constexpr std::int64_t longest_retry_after_ms = 24LL * 3'600'000;  // a longer R
 
 }  // namespace
 
-bool task_machine::attempts_left(const v1::StepRecord& step) const {
-  const auto limit = step.direction() == v1::DIRECTION_UNDO ? definition_of(step).undo().attempts() : definition_of(step).attempts();
-  const auto counted = attempt_of(step, step.direction()) - excused_of(step, step.direction());
-  if (limit != 0 &&
-      counted + (planted(&planted_faults::one_attempt_less) ? 1 : 0) >= limit + (planted(&planted_faults::one_attempt_more) ? 1 : 0))
-    return false;
-  const auto patience_ms = retry_for_of(step);
-  return patience_ms == 0 || waited_of(step, step.direction()) < patience_ms;
-}
-
-/// 0: the waits have no limit.
-std::int64_t task_machine::retry_for_of(const v1::StepRecord& step) const {
-  const auto undo = step.direction() == v1::DIRECTION_UNDO;
-  const auto says_ms = undo ? definition_of(step).undo().retry_for_ms() : definition_of(step).retry_for_ms();
-  if (planted(&planted_faults::half_retry_for)) return says_ms / 2;
-  return planted(&planted_faults::double_retry_for) ? says_ms * 2 : says_ms;
-}
-
-/// Some attempt in the step's direction has ended badly since the step was granted attempts.
-bool task_machine::retry_clock_runs(const v1::StepRecord& step) const {
-  return attempt_of(step, step.direction()) > excused_of(step, step.direction());
-}
+/// Some attempt that counts as the step's last fault does has ended badly since the step was granted attempts.
+bool task_machine::retry_clock_runs(const v1::StepRecord& step) const { return counted_of(step, rule_of(step)) > 0; }
 
 /// The time that the step has waited behind an open breaker since the last look.
 void task_machine::count_blocked(std::uint32_t index) {
@@ -44,26 +24,24 @@ void task_machine::count_blocked(std::uint32_t index) {
   const auto blocked_ms = ctx_.agents->blocked_ms(definition_of(step).agent());
   const auto more_ms = std::max<std::int64_t>(blocked_ms - step.blocked_seen_ms(), 0);
   step.set_blocked_seen_ms(blocked_ms);
-  if (retry_clock_runs(step)) set_waited(step, step.direction(), waited_of(step, step.direction()) + more_ms);
+  if (retry_clock_runs(step)) add_wait(step, more_ms);
 }
 
 /// A step that only waits for its service to come back gives up once its patience is over.
 void task_machine::give_up_if_blocked(std::uint32_t index) {
   auto& step = at(index);
-  const auto waits = step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_UNDOING || to_be_looked_up(step);
-  if (!waits || under_way(step) || step.given_up() || stopped() || retry_for_of(step) == 0 || !retry_clock_runs(step)) return;
+  const auto to_be_performed = step.state() == v1::STEP_STATE_PENDING && !drains();
+  const auto waits = to_be_performed || step.state() == v1::STEP_STATE_UNDOING || to_be_looked_up(step);
+  if (!waits || under_way(step) || step.given_up() || stopped() || retry_for_of(step, rule_of(step)) == 0 || !retry_clock_runs(step))
+    return;
   if (ctx_.agents->blocked_ms(definition_of(step).agent()) <= step.blocked_seen_ms()) return;
   count_blocked(index);
   out_.changed = true;
-  if (waited_of(step, step.direction()) < retry_for_of(step)) return;
+  if (waited_for(step, rule_of(step)) < retry_for_of(step, rule_of(step))) return;
   if (step.direction() == v1::DIRECTION_LOOKUP) return looked_up(index, v1::LOOKUP_VERDICT_UNKNOWN, {});
   if (step.state() == v1::STEP_STATE_PENDING)
     move_step(record_, index, step.doubtful() ? step_moves::doubt : step_moves::fail, ctx_.now, out_, step.fault().code());
   give_up(index);
-}
-
-const v1::Backoff& task_machine::backoff_of(const v1::StepRecord& step) const {
-  return step.direction() == v1::DIRECTION_UNDO ? definition_of(step).undo().backoff() : definition_of(step).backoff();
 }
 
 std::int64_t task_machine::cool_off_of(const v1::StepRecord& step) const {
@@ -75,11 +53,12 @@ std::int64_t task_machine::cool_off_of(const v1::StepRecord& step) const {
 std::int64_t task_machine::wait_after(std::uint32_t index, const v1::Fault& fault) const {
   const auto& step = record_.steps(static_cast<int>(index));
   const auto direction = step.direction();
+  const auto rule = rule_of(step);
   const jitter_seed seed{record_.number(), index, attempt_of(step, direction) + (static_cast<std::uint32_t>(direction) << 20)};
-  auto wait_ms = backoff_ms(backoff_of(step), failures_of(step, direction), seed);
+  auto wait_ms = backoff_ms(backoff_of(step, rule), pauses_of(step, rule), seed);
   // The last attempt comes when the time is over. A service that asks for a longer pause gets it.
-  if (const auto patience_ms = retry_for_of(step); patience_ms != 0)
-    wait_ms = std::min(wait_ms, std::max<std::int64_t>(patience_ms - waited_of(step, direction), 1));
+  if (const auto patience_ms = retry_for_of(step, rule); patience_ms != 0)
+    wait_ms = std::min(wait_ms, std::max<std::int64_t>(patience_ms - waited_for(step, rule), 1));
   if (planted(&planted_faults::long_backoff)) wait_ms *= 3;
   if (planted(&planted_faults::short_backoff)) wait_ms /= 4;
   if (fault.retry_after_ms() <= 0 || planted(&planted_faults::ignore_retry_after)) return wait_ms;
@@ -93,7 +72,7 @@ std::int64_t task_machine::wait_after(std::uint32_t index, const v1::Fault& faul
 
 /// Twice the longest wait that the step may have been given, so that a small setting of the clock cuts nothing short.
 std::int64_t task_machine::longest_wait_of(const v1::StepRecord& step) const {
-  const auto& policy = backoff_of(step);
+  const auto& policy = backoff_of(step, rule_of(step));
   const auto asked_ms = std::min(step.fault().retry_after_ms(), longest_retry_after_ms);
   return 2 * std::max<std::int64_t>({policy.first_ms(), policy.max_ms(), cool_off_of(step), asked_ms});
 }
@@ -108,21 +87,27 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
   if (direction != v1::DIRECTION_LOOKUP || !is_own_code(step.fault().code())) *step.mutable_fault() = fault;
   step.set_ended_at_unix_ms(now_ms());
   if (step.failing_since_unix_ms() == 0) step.set_failing_since_unix_ms(now_ms());
+  count_by_rule(step);
   end_lease(step);
   out_.changed = true;
   if (direction == v1::DIRECTION_UNDO) note_undo_ended(step, doubt);
   if (direction == v1::DIRECTION_PERFORM) {
     if (doubt) step.set_doubtful(true);
-    move_step(record_, index, doubt ? step_moves::doubt : step_moves::fail, ctx_.now, out_, fault.code());
+    // One whose callback did not come has been in doubt since its agent accepted it.
+    if (!doubt || step.state() != v1::STEP_STATE_IN_DOUBT)
+      move_step(record_, index, doubt ? step_moves::doubt : step_moves::fail, ctx_.now, out_, fault.code());
   }
   note(kind, index, fault.code() + ": " + fault.message());
+  if (direction != v1::DIRECTION_UNDO && take_early_answer(index)) return;
   // An attempt in progress when undoing began is not repeated; nothing is repeated in a task that is to fail, except look-ups.
   if (direction == v1::DIRECTION_PERFORM && drains()) {
     if (step.doubtful() && !doubt) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
     return;
   }
   if (record_.failing() && (direction == v1::DIRECTION_UNDO || record_.terminated())) return;
-  const auto permanent = (!doubt && fault.kind() == v1::FAULT_KIND_PERMANENT) || fault.code() == output_type_code;
+  // The workflow's author knows more of a fault that has a rule than the agent that calls it permanent.
+  const auto ruled = rule_of(step) != no_rule;
+  const auto permanent = (!doubt && fault.kind() == v1::FAULT_KIND_PERMANENT && !ruled) || fault.code() == output_type_code;
   const auto stays_in_doubt = doubt && direction == v1::DIRECTION_PERFORM && !may_be_repeated(definition_of(step).in_doubt());
   if (permanent || stays_in_doubt || !attempts_left(step)) {
     if (direction == v1::DIRECTION_LOOKUP)
@@ -143,7 +128,7 @@ void task_machine::wait_for_recovery(std::uint32_t index, std::int64_t wait_ms) 
   if (planted(&planted_faults::lose_recovery) && wait_ms != 0) return;
   auto& step = at(index);
   step.set_not_before_unix_ms(now_ms() + wait_ms);
-  set_waited(step, step.direction(), waited_of(step, step.direction()) + wait_ms);
+  add_wait(step, wait_ms);
   if (wait_ms == 0)
     recover_if_due(index);
   else
@@ -175,7 +160,10 @@ void task_machine::recover_if_due(std::uint32_t index) {
     end_badly(index, fault, v1::EVENT_KIND_STEP_EXPIRED);
   } else if (may_go_on && step.not_before_unix_ms() != 0 &&
              now_ms() >= step.not_before_unix_ms() + (planted(&planted_faults::late_recovery) ? 20'000 : 0)) {
-    waits_itself(step) ? end_wait(index) : retry(index);
+    if (step.awaits_callback())
+      miss_callback(index);
+    else
+      waits_itself(step) ? end_wait(index) : retry(index);
   }
 }
 
@@ -205,6 +193,8 @@ void task_machine::take_up(std::uint32_t index) {
   if (record_.state() != v1::TASK_STATE_RUNNING || under_way(step) || !failed || to_be_looked_up(step) || step.passed_over()) return;
   if (step.given_up())
     answer_given_up(index);
+  else if (step.awaits_callback())
+    await_callback(index, callback_end(step));
   else if (attempts_left(step))
     wait_for_recovery(index, 0);
   else
@@ -217,6 +207,7 @@ void task_machine::retry(std::uint32_t index) {
   step.clear_not_before_unix_ms();
   step.clear_held_until_unix_ms();
   step.clear_given_up();
+  step.clear_awaits_callback();
   step.set_blocked_seen_ms(ctx_.agents->blocked_ms(definition_of(step).agent()));
   out_.changed = true;
   if (out_of_rounds(step)) step.set_rounds_excused(step.rounds());
@@ -244,12 +235,25 @@ void task_machine::give_up(std::uint32_t index) {
   if (record_.state() == v1::TASK_STATE_RUNNING) answer_given_up(index);
 }
 
+/// The step is pending and fails without an attempt: no attempt can help.
+void task_machine::fail_for_good(std::uint32_t index, std::string_view code, std::string why) {
+  auto& fault = *at(index).mutable_fault();
+  fault.Clear();
+  fault.set_kind(v1::FAULT_KIND_PERMANENT);
+  fault.set_code(std::string{code});
+  fault.set_message(std::move(why));
+  move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
+  note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + fault.message());
+  give_up(index);
+}
+
 void task_machine::look_up(std::uint32_t index) {
   auto& step = at(index);
   if (step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_LOOKUP);
   step.clear_not_before_unix_ms();
   step.clear_given_up();
+  step.clear_awaits_callback();
   excuse(step, v1::DIRECTION_LOOKUP);
   out_.changed = true;
 }
@@ -300,13 +304,14 @@ std::string task_machine::why_given_up(const v1::StepRecord& step) const {
     return out + ": " + fault.message();
   if (step.doubtful() && !may_be_repeated(definition.in_doubt()))
     out += std::string{" and its workflow says in_doubt: "} + (definition.in_doubt() == v1::IN_DOUBT_PARK ? "park" : "fail");
+  else if (const auto by_rule = words_of_rule(step); !by_rule.empty())
+    out += by_rule;
   else if (fault.kind() == v1::FAULT_KIND_PERMANENT || fault.code() == output_type_code)
     out += " and another attempt cannot help";
-  else if (definition.attempts() != 0 && step.attempt() - step.excused() >= definition.attempts())
+  else if (definition.attempts() != 0 && without_rule(step) >= definition.attempts())
     out += " on the last of " + std::to_string(definition.attempts()) + " attempts";
   else
-    out += " and was retried for " + format_duration(definition.retry_for_ms()) + " in " + std::to_string(step.attempt() - step.excused()) +
-           " attempts";
+    out += " and was retried for " + format_duration(definition.retry_for_ms()) + " in " + std::to_string(without_rule(step)) + " attempts";
   return out + (earlier ? ", and an earlier one is in doubt" : "") + (fault.message().empty() ? "" : ": " + fault.message());
 }
 

@@ -50,14 +50,19 @@ void may_be_performed(v1::StepRecord& step, std::int64_t backup_unix_ms) {
   step.set_state(step.given_up() ? v1::STEP_STATE_IN_DOUBT : v1::STEP_STATE_PENDING);
 }
 
+/// The step's undo may have been sent in the lost time.
+void doubt_undo(v1::StepRecord& step, std::int64_t backup_unix_ms) {
+  step.set_undo_doubtful(true);
+  if (step.undo_key_used_at_unix_ms() == 0) step.set_undo_key_used_at_unix_ms(backup_unix_ms);
+}
+
 void may_be_undone(v1::StepRecord& step, std::int64_t backup_unix_ms) {
   step.clear_not_before_unix_ms();
   if (step.state() == v1::STEP_STATE_RUNNING) {
     step.set_state(v1::STEP_STATE_IN_DOUBT);
     step.set_doubtful(true);
   }
-  step.set_undo_doubtful(true);
-  if (step.undo_key_used_at_unix_ms() == 0) step.set_undo_key_used_at_unix_ms(backup_unix_ms);
+  doubt_undo(step, backup_unix_ms);
   if (!step.given_up()) say_restored(step, backup_unix_ms);
 }
 
@@ -127,6 +132,8 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       case v1::STEP_STATE_PENDING:
       case v1::STEP_STATE_FAILED:
         if (planted.restore_without_doubt || step.kind() != v1::STEP_KIND_CALL) break;
+        // Only its workflow says whether it is undone though it has failed; if not, this has no effect.
+        if (undoing && has_failed_for_certain(step)) doubt_undo(step, backup_unix_ms);
         if (step.passed_over()) {
           // Nothing performs it any more, unless that it was passed over never counted.
           if (!counted_until_unix_ms || step.ended_at_unix_ms() < *counted_until_unix_ms) break;

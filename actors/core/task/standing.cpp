@@ -6,9 +6,11 @@ standing standing_of(const v1::TaskRecord& record) {
   standing out;
   for (const auto& step : record.steps()) {
     const auto undo_in_doubt = step.state() == v1::STEP_STATE_UNDOING && step.undo_doubtful();
+    // A step that is undone though it has failed has no output.
+    const auto to_be_undone = step.state() == v1::STEP_STATE_UNDOING && step.has_output();
     if (step.doubtful() || undo_in_doubt)
       out.in_doubt.push_back(step.path());
-    else if (step.state() == v1::STEP_STATE_COMPLETED || step.rounds() > 0 || step.state() == v1::STEP_STATE_UNDOING)
+    else if (step.state() == v1::STEP_STATE_COMPLETED || step.rounds() > 0 || to_be_undone)
       out.stands.push_back(step.path());
     else if (step.state() == v1::STEP_STATE_UNDONE)
       out.undone.push_back(step.path());

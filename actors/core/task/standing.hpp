@@ -11,7 +11,7 @@ namespace fairlead::core {
 /// Paths of steps, in the order of the workflow.
 struct standing {
   std::vector<std::string> stands;    // carried out, and not undone
-  std::vector<std::string> undone;    // carried out, and undone
+  std::vector<std::string> undone;    // carried out or failed, and undone
   std::vector<std::string> in_doubt;  // perhaps carried out, or perhaps undone
 };
 

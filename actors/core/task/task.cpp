@@ -44,7 +44,14 @@ void task_machine::on(const attempt_ended& e) {
   }
   step->set_tries(step->tries() + e.tries);
   if (e.log) keep_log(*step, e);
-  const auto fault = e.fault ? e.fault : fault_of_type(*step, e);
+  if (e.direction != v1::DIRECTION_UNDO && step->has_early_answer()) {
+    end_lease(*step);
+    take_early_answer(e.step);
+    return advance();
+  }
+  const auto accepts =
+      e.direction == v1::DIRECTION_PERFORM && definition_of(*step).callback_ms() != 0 && !planted(&planted_faults::complete_at_acceptance);
+  const auto fault = e.fault || accepts ? e.fault : fault_of_type(*step, e);
   out_.misfit = fault && !e.fault;
   if (fault)
     end_badly(e.step, *fault, fault->kind() == v1::FAULT_KIND_IN_DOUBT ? v1::EVENT_KIND_STEP_IN_DOUBT : v1::EVENT_KIND_STEP_FAILED);
@@ -52,6 +59,8 @@ void task_machine::on(const attempt_ended& e) {
     looked_up(e.step, e.verdict, e.output);
   else if (e.direction == v1::DIRECTION_UNDO)
     undo_done(e.step, {});
+  else if (accepts)
+    accept(e.step);
   else
     complete(e.step, e.output);
   advance();

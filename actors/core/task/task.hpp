@@ -42,6 +42,9 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out);
 /// How many signals of the name no step has taken yet. Steps take the oldest first.
 std::ptrdiff_t kept_signals(const v1::TaskRecord& record, std::string_view name);
 
+/// Whether a callback of the step came while its attempt was in progress, and counts once that has ended.
+bool is_answered_early(const v1::TaskRecord& record, std::uint32_t step);
+
 /// Makes a record that a crashed start has half changed as `create_task` has made it, so that it can be parked.
 void take_back_start(v1::TaskRecord& record, const context& ctx);
 
@@ -65,7 +68,7 @@ bool any_attempt_out(const v1::TaskRecord& record);
 const char* state_word(v1::TaskState state);
 const char* state_word(v1::StepState state);
 /// As state_word; `retrying` for a step of the task that failed or is in doubt and waits for its next attempt, `waiting` for one that waits for a
-/// moment or a signal, `timed_out` for one whose signal did not come in time.
+/// moment, a signal or a callback, `timed_out` for one whose signal did not come in time.
 const char* shown_state(const v1::TaskRecord& task, const v1::StepRecord& step);
 
 }  // namespace fairlead::core

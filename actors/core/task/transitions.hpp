@@ -28,6 +28,7 @@ inline constexpr auto undone = v1::STEP_STATE_UNDONE;
 inline constexpr step_transition start{"start", any_of(at::pending), at::running};
 inline constexpr step_transition complete{"complete", any_of(at::running, at::pending), at::completed};
 inline constexpr step_transition fail{"fail", any_of(at::running, at::pending), at::failed};
+inline constexpr step_transition accept{"accept", any_of(at::running), at::in_doubt};
 inline constexpr step_transition doubt{"doubt", any_of(at::running, at::pending, at::failed), at::in_doubt};
 inline constexpr step_transition hand_back{"hand_back", any_of(at::running), at::pending};
 inline constexpr step_transition retry{"retry", any_of(at::failed, at::in_doubt), at::pending};
@@ -36,11 +37,11 @@ inline constexpr step_transition settle{"settle", any_of(at::in_doubt, at::faile
 inline constexpr step_transition disprove{"disprove", any_of(at::in_doubt, at::failed), at::pending};
 inline constexpr step_transition exhaust{"exhaust", any_of(at::in_doubt), at::failed};
 inline constexpr step_transition skip{"skip", any_of(at::pending, at::failed), at::skipped};
-inline constexpr step_transition undo{"undo", any_of(at::completed, at::in_doubt), at::undoing};
+inline constexpr step_transition undo{"undo", any_of(at::completed, at::in_doubt, at::failed, at::pending), at::undoing};
 inline constexpr step_transition undone{"undone", any_of(at::undoing), at::undone};
 
-inline constexpr const step_transition* all[] = {&start,    &complete, &fail, &doubt, &hand_back, &retry, &settle,
-                                                 &disprove, &exhaust,  &skip, &undo,  &undone,    &repeat};
+inline constexpr const step_transition* all[] = {&start,    &complete, &fail, &doubt, &hand_back, &retry,  &settle,
+                                                 &disprove, &exhaust,  &skip, &undo,  &undone,    &repeat, &accept};
 
 }  // namespace step_moves
 

@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t sentence_limit = 1024;
 
-v1::Fault fault_of_misfit(v1::FaultKind kind, std::string_view code, const std::string& sentence) {
+v1::Fault fault_of_misfit(const std::string& sentence) {
   v1::Fault out;
-  out.set_kind(kind);
-  out.set_code(std::string{code});
+  out.set_kind(v1::FAULT_KIND_IN_DOUBT);
+  out.set_code(std::string{output_type_code});
   out.set_message(sentence);
   return out;
 }
@@ -42,11 +42,7 @@ bool task_machine::input_fits(std::uint32_t index) {
   ctx_.agents->release(holder_of(index), {});
   step.set_direction(v1::DIRECTION_PERFORM);
   step.clear_not_before_unix_ms();
-  const auto fault = fault_of_misfit(v1::FAULT_KIND_PERMANENT, input_type_code, "the step's input" + *misfit);
-  *step.mutable_fault() = fault;
-  move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
-  note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + fault.message());
-  give_up(index);
+  fail_for_good(index, input_type_code, "the step's input" + *misfit);
   return false;
 }
 
@@ -59,7 +55,7 @@ std::optional<v1::Fault> task_machine::fault_of_type(const v1::StepRecord& step,
   if (!gives_output) return std::nullopt;
   const auto misfit = misfit_of(type, e.output.empty() ? "null" : std::string_view{e.output});
   if (!misfit) return std::nullopt;
-  return fault_of_misfit(v1::FAULT_KIND_IN_DOUBT, output_type_code, "the step's output" + *misfit);
+  return fault_of_misfit("the step's output" + *misfit);
 }
 
 }  // namespace fairlead::core

@@ -21,6 +21,7 @@ void task_machine::begin_undo(std::string reason) {
     auto& step = at(i);
     if (attempt_out(step)) continue;
     step.clear_not_before_unix_ms();
+    step.clear_awaits_callback();
     // Its agent counts the lease by a steady clock: it is no longer than one that would begin now.
     if (step.held_until_unix_ms() > now_ms()) {
       step.set_held_until_unix_ms(std::min(step.held_until_unix_ms(), now_ms() + timeout_of(step, step.direction())));
@@ -62,6 +63,11 @@ void task_machine::advance_undo() {
     moved = false;
     next_steps next;
     ctx_.engine->next_undo(*ctx_.definition, record_, next);
+    if (planted(&planted_faults::undo_failed_anyway)) {
+      for (std::uint32_t i = 0; i < steps(); ++i)
+        if (has_failed_for_certain(at(i)) && ctx_.definition->compiled(at(i).definition()).undo_with) next.ready.push_back(i);
+      next.over = next.over && next.ready.empty();
+    }
     if (next.over) return finish_undo();
     if (planted(&planted_faults::wrong_order)) {
       next.ready.clear();
@@ -69,9 +75,11 @@ void task_machine::advance_undo() {
         if (at(i).state() == v1::STEP_STATE_COMPLETED || at(i).state() == v1::STEP_STATE_IN_DOUBT) next.ready.push_back(i);
     }
     for (const auto index : next.ready) {
-      undo_next(index);
+      const auto answered = !under_way(at(index)) && take_early_answer(index);
+      // By its answer the step may have nothing to undo.
+      if (!answered) undo_next(index);
       if (out_.fatal) return;
-      moved = moved || at(index).state() == v1::STEP_STATE_UNDONE;
+      moved = moved || answered || at(index).state() == v1::STEP_STATE_UNDONE;
     }
   }
   park_if_stuck();
@@ -94,7 +102,8 @@ void task_machine::undo_next(std::uint32_t index) {
     }
   }
   const auto& compiled = ctx_.definition->compiled(step.definition());
-  if (!compiled.undo_with || (planted(&planted_faults::skip_undo) && !doubt)) return undo_done(index, "there is nothing to undo");
+  const auto skips = planted(&planted_faults::skip_undo) || (planted(&planted_faults::skip_undo_of_failed) && has_failed_for_certain(step));
+  if (!compiled.undo_with || (skips && !doubt)) return undo_done(index, "there is nothing to undo");
   if (doubt && compiled.undo_reads_output) {
     // An agent that is not connected yet may turn out to look calls up.
     const auto instance = claim(index, v1::DIRECTION_UNDO, {});
@@ -105,6 +114,18 @@ void task_machine::undo_next(std::uint32_t index) {
   }
   // The record keeps the look-up in vain until the undo is handed over; otherwise it would be repeated.
   start_undo(index);
+}
+
+/// Of the perform that a look-up or an undo is about. Where a step has failed and its next attempt would have had another key, its undo is
+/// about the attempts that were made.
+std::string task_machine::perform_key_of(const v1::StepRecord& step) const {
+  const auto made_before = step.direction() == v1::DIRECTION_UNDO && step.key_used_at_unix_ms() == 0 && step.generation() > 0 &&
+                           !step.doubtful() && !step.has_output();
+  if (!made_before) return idempotency_key(record_, step, v1::DIRECTION_PERFORM);
+  v1::StepRecord latest;
+  latest.set_path(step.path());
+  latest.set_generation(step.generation() - 1);
+  return idempotency_key(record_, latest, v1::DIRECTION_PERFORM);
 }
 
 void task_machine::undo_done(std::uint32_t index, const std::string& how) {

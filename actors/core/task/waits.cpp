@@ -124,6 +124,16 @@ const char* awaited_words(awaited what) {
   return "something";
 }
 
+std::optional<v1::ExpressionPart> awaited_part(const step_wait& wait) {
+  switch (wait.what) {
+    case awaited::input: return part_of_input(wait.direction);
+    case awaited::condition: return v1::EXPRESSION_PART_WHEN;
+    case awaited::until: return v1::EXPRESSION_PART_UNTIL;
+    case awaited::output: return v1::EXPRESSION_PART_OUTPUT;
+    default: return std::nullopt;
+  }
+}
+
 std::vector<step_wait> waits_of(const v1::TaskRecord& record, const workflow& definition, const workflow_engine& engine,
                                 const agent_directory& agents) {
   const auto live = record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING;

@@ -3,6 +3,7 @@
 // the process: its input from the expression worker, or an instance. A step with none of these would wait for ever.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "actors/core/task/decision.hpp"
@@ -29,9 +30,11 @@ struct step_wait {
   awaited what = awaited::turn;
 };
 
-/// The waits of a task, step by step, that neither its agents nor a moment in its row will end. `input`, `condition`, `until`, `output` and `instance` are normal
-/// while
-/// somebody inside the process has been asked; each of the others is a fault. Empty for a task that is over, pending, parked, paused or
+/// What the expression worker evaluates for the wait; nullopt: it waits for something else.
+std::optional<v1::ExpressionPart> awaited_part(const step_wait& wait);
+
+/// The waits of a task, step by step, that neither its agents nor a moment in its row will end. Those with an `awaited_part`, and `instance`,
+/// are normal while somebody inside the process has been asked; each of the others is a fault. Empty for a task that is over, pending, parked, paused or
 /// held.
 std::vector<step_wait> waits_of(const v1::TaskRecord& record, const workflow& definition, const workflow_engine& engine,
                                 const agent_directory& agents);

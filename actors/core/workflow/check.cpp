@@ -10,6 +10,7 @@
 #include "actors/core/text/nearest.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/graph.hpp"
+#include "actors/core/workflow/retry_rules.hpp"
 #include "actors/core/workflow/types.hpp"
 #include "messages/time.hpp"
 
@@ -134,18 +135,32 @@ class checker {
     check_heartbeat(step);
     check_labels(step);
     check_retry(name, "", step);
+    check_rules(step);
     // A round may read what the one before gave.
     check_template(index, "with", step.with_json(), graph, step.has_repeat());
     if (!trim_json(step.repeat().until_json()).empty())  // else check_kind has said so
       check_expression(index, "repeat.until", step.repeat().until_json(), graph, R"(write it as "${ … }", which gives true or false)",
                        true);
     if (!v1::InDoubt_IsValid(step.in_doubt())) add(name, "in_doubt", "this release does not know this value", "");
-    if (!step.has_undo() || step.undo().none()) return;
     const auto& undo = step.undo();
+    if (undo.none() && undo.also_if_failed())
+      add(name, "undo.also_if_failed", "undo: none says that there is nothing to undo, so also_if_failed has no effect",
+          "remove also_if_failed, or give the undo a call");
+    if (!step.has_undo() || undo.none()) return;
     check_call(name, "undo.call", step.agent(), undo.call());
     range(name, "undo.timeout", undo.timeout_ms(), 1);
     check_retry(name, "undo.", undo);
     check_template(index, "undo.with", undo.with_json(), graph, true);
+    if (undo.also_if_failed()) check_undo_of_failed(step);
+  }
+
+  void check_undo_of_failed(const v1::StepDefinition& step) {
+    const auto with = input_template::compile(step.undo().with_json());
+    if (!with) return;  // check_template has said so
+    const auto& reads = with->mentioned_steps();
+    if (std::find(reads.begin(), reads.end(), step.name()) == reads.end()) return;
+    add(step.name(), "undo.with", "with also_if_failed the undo cannot read its own step: a step that has failed has no output",
+        "read only what is known before the step, such as ${ .task.id }, or remove also_if_failed");
   }
 
   void check_needs(const v1::StepDefinition& step, const needs_graph& graph) {
@@ -213,11 +228,19 @@ class checker {
 
   template <class Definition>
   void check_retry(const std::string& step, const std::string& prefix, const Definition& of) {
-    const auto& backoff = of.backoff();
+    check_limits(step, prefix, of);
+    if (!of.has_backoff()) return add(step, prefix + "backoff", "the backoff is missing", "");
+    check_backoff(step, prefix, of.backoff());
+  }
+
+  template <class Definition>
+  void check_limits(const std::string& step, const std::string& prefix, const Definition& of) {
     if (of.retry_for_ms() != 0) range(step, prefix + "retry_for", of.retry_for_ms(), 1);
     if ((of.attempts() < 1 && of.retry_for_ms() == 0) || of.attempts() > 1000)
       add(step, prefix + "attempts", std::to_string(of.attempts()) + " is not between 1 and 1000", "");
-    if (!of.has_backoff()) return add(step, prefix + "backoff", "the backoff is missing", "");
+  }
+
+  void check_backoff(const std::string& step, const std::string& prefix, const v1::Backoff& backoff) {
     range(step, prefix + "backoff.first", backoff.first_ms(), 1);
     range(step, prefix + "backoff.max", backoff.max_ms(), 1);
     if (!(backoff.factor() >= 1 && backoff.factor() <= 100))
@@ -225,6 +248,16 @@ class checker {
     if (backoff.first_ms() > backoff.max_ms())
       add(step, prefix + "backoff.first", format_duration(backoff.first_ms()) + " is longer than max, " + format_duration(backoff.max_ms()),
           "");
+  }
+
+  void check_rules(const v1::StepDefinition& step) {
+    for (auto& found : check_retry_rules(step))
+      if (!full()) found_.push_back(std::move(found));
+    for (int i = 0; i < step.retry_size() && !full(); ++i) {
+      const auto prefix = "retry[" + std::to_string(i) + "].";
+      check_limits(step.name(), prefix, step.retry(i));
+      if (step.retry(i).has_backoff()) check_backoff(step.name(), prefix, step.retry(i).backoff());
+    }
   }
 
   // An expression may only read data that is certain to exist: the steps it needs, and for an undo the step's own output.

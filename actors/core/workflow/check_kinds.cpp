@@ -39,7 +39,7 @@ bool may_have(v1::StepKind kind, std::string_view key) {
 
 /// The fields of a message that are set, as keys of the file. `with`, `wait` and `undo` are looked at by themselves.
 std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
-  const std::array<std::pair<std::string_view, bool>, 17> all{{{"agent", !step.agent().empty()},
+  const std::array<std::pair<std::string_view, bool>, 19> all{{{"agent", !step.agent().empty()},
                                                                {"call", !step.call().empty()},
                                                                {"signal", !step.signal().empty()},
                                                                {"input_type", !step.input_type().empty()},
@@ -51,10 +51,12 @@ std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
                                                                {"retry_for", step.retry_for_ms() != 0},
                                                                {"attempts", step.attempts() != 0},
                                                                {"backoff", step.has_backoff()},
+                                                               {"retry", step.retry_size() != 0},
                                                                {"in_doubt", step.in_doubt() != v1::IN_DOUBT_UNSPECIFIED},
                                                                {"on_failure", step.on_failure() != v1::ON_FAILURE_UNSPECIFIED},
                                                                {"cool_off", step.cool_off_ms() != 0},
                                                                {"pivot", step.pivot()},
+                                                               {"callback", step.callback_ms() != 0},
                                                                {"repeat", step.has_repeat()}}};
   std::vector<std::string_view> out;
   for (const auto& [key, set] : all)
@@ -74,6 +76,8 @@ class kind_checker {
     for (const auto key : keys_set(step_))
       if (auto why = why_not(step_.kind(), key)) add(std::string{key}, std::move(*why));
     if (step_.has_repeat()) check_repeat();
+    if (step_.callback_ms() < 0 || step_.callback_ms() > longest_wait_ms)
+      add("callback.timeout", {std::to_string(step_.callback_ms()) + "ms is not between 1ms and " + format_duration(longest_wait_ms), ""});
     if (step_.kind() == v1::STEP_KIND_CALL) return std::move(found_);
     if (!step_.has_undo())
       add("undo", {words_of(step_.kind()) + " says that there is nothing to undo", "set undo: none"});

@@ -15,7 +15,7 @@ bool undo_settled(const workflow& definition, const v1::StepRecord& step) {
     case v1::STEP_STATE_RUNNING:
     case v1::STEP_STATE_IN_DOUBT:
     case v1::STEP_STATE_UNDOING: return false;
-    default: return !step.doubtful();
+    default: return !step.doubtful() && !is_undone_though_failed(definition.step_definition(step.definition()), step);
   }
 }
 

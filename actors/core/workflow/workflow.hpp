@@ -105,7 +105,8 @@ class workflow_engine {
   /// Adds the first steps of a new task.
   virtual void begin(const workflow& definition, v1::TaskRecord& record) const = 0;
   virtual void next(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const = 0;
-  /// For a task that is being undone and has no perform in progress: the steps in state completed, in doubt or undoing whose turn it is.
+  /// For a task that is being undone and has no perform in progress: the steps in state completed, in doubt or undoing whose turn it is, and
+  /// those that have failed and are undone all the same.
   virtual void next_undo(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/text.hpp"
 #include "messages/task_states.hpp"
+#include "messages/tickets.hpp"
 
 namespace fairlead {
 
@@ -36,7 +37,16 @@ noted_request entry_of(const std::string& who, const char* method, std::string p
   return out;
 }
 
+/// A callback has none, but a step.
+std::string reason_of(const v1::OperatorAction& action) {
+  if (action.verb() != v1::OPERATOR_VERB_CALLBACK) return action.reason();
+  const auto named = read_callback(action.callback());
+  return named ? called_back_step(*named) : "";
+}
+
 }  // namespace
+
+std::string called_back_step(const callback_name& which) { return "step " + std::to_string(which.step + 1) + " of the workflow"; }
 
 std::string state_after(const v1::OperateResult& done) {
   if (done.error().code() != v1::ERROR_CODE_OK || state_row_of(done.state()) == nullptr) return {};
@@ -50,8 +60,13 @@ noted to_note(const v1::OperateRequest& what) {
   const auto verb = core::verb_word(v1::OperatorVerb_Name(action.verb()));
   // The name of a signal, but not its data.
   const auto behind = action.verb() == v1::OPERATOR_VERB_SIGNAL ? "/signals/" + action.signal() : "/actions";
-  for (const auto& id : what.ids())
-    out.push_back(entry_of(action.who(), "POST", path_about("/v1/tasks/", id, behind), id, verb, action.reason()));
+  for (const auto& id : what.ids()) {
+    auto path = path_about("/v1/tasks/", id, behind);
+    // Whoever reads the text of a callback could call back, too.
+    if (action.verb() == v1::OPERATOR_VERB_CALLBACK)
+      path = action.has_fault() ? "/v1/callbacks/{callback}/fail" : "/v1/callbacks/{callback}";
+    out.push_back(entry_of(action.who(), "POST", std::move(path), id, verb, reason_of(action)));
+  }
   return out;
 }
 

@@ -9,6 +9,7 @@
 
 #include "actors/protocol/ports.hpp"
 #include "actors/protocol/requests.hpp"
+#include "messages/tickets.hpp"
 
 namespace fairlead {
 
@@ -19,6 +20,9 @@ inline constexpr bool is_noted = row_of<Request>::needs == right::act || row_of<
 
 /// `running`, `running, parked`; empty: nothing was done, or the task has no record any more.
 std::string state_after(const v1::OperateResult& done);
+
+/// What a callback is about besides its task: `step 2 of the workflow`. Only the shard knows the step's name.
+std::string called_back_step(const callback_name& which);
 
 /// One for each task, job or alert that is named. None: the request changes nothing, or another gateway has taken it and notes it.
 std::vector<noted_request> to_note(const v1::OperateRequest& what);

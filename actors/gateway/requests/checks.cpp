@@ -12,6 +12,7 @@
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "messages/ids.hpp"
+#include "messages/tickets.hpp"
 #include "store/content_hash.hpp"
 
 namespace fairlead {
@@ -77,6 +78,26 @@ std::optional<error> check_signal(const v1::OperatorAction& what) {
   const auto checked = core::check_json(what.json());
   if (checked.ok()) return std::nullopt;
   return invalid("the data of signal " + what.signal() + " are not JSON: " + checked.failure().sentence, "correct the JSON");
+}
+
+/// Whether the text is genuine, and whether it counts, its shard says.
+std::optional<error> check_callback(const v1::OperateRequest& what) {
+  const auto& action = what.action();
+  if (action.verb() != v1::OPERATOR_VERB_CALLBACK) {
+    if (action.callback().empty() && !action.has_fault()) return std::nullopt;
+    return invalid("the request has a callback, and its action is another one", "leave the callback out");
+  }
+  const auto named = read_callback(action.callback());
+  if (!named || what.ids_size() != 1 || what.ids(0) != named->task_id)
+    return error{v1::ERROR_CODE_NOT_FOUND, "nothing here waits for this callback", "use the whole URL as it was given out"};
+  if (action.has_fault() && action.has_json()) return invalid("the callback has both an output and a fault", "give one of them");
+  if (action.has_fault() && action.fault().kind() != v1::FAULT_KIND_TRANSIENT && action.fault().kind() != v1::FAULT_KIND_PERMANENT)
+    return invalid("the fault of the callback is neither transient nor permanent", "send no callback as long as the end is not known");
+  if (action.json().size() > max_output_bytes)
+    return invalid(
+        "the output of the step has " + std::to_string(action.json().size()) + " bytes, the limit is " + std::to_string(max_output_bytes),
+        "put large data elsewhere and pass a reference to it");
+  return std::nullopt;
 }
 
 /// Without a step it gives the output of the task.
@@ -200,6 +221,7 @@ std::optional<error> check_request(const v1::OperateRequest& what) {
   if (what.action().verb() == v1::OPERATOR_VERB_UNSPECIFIED || !v1::OperatorVerb_IsValid(what.action().verb()))
     return invalid("the request has no action for its tasks", "use a client of the node's release");
   if (auto why = check_settlement(what.action())) return why;
+  if (auto why = check_callback(what)) return why;
   return check_signal(what.action());
 }
 

@@ -228,4 +228,8 @@ std::string worker_book::ticket_for(const attempt_name& of, std::string_view ins
   return sign(out) ? make_ticket(key_, of, instance, incarnation) : std::string{};
 }
 
+std::string worker_book::callback_for(const callback_name& of, store::batch& out) {
+  return sign(out) ? make_callback(key_, of) : std::string{};
+}
+
 }  // namespace fairlead

@@ -1,6 +1,6 @@
 #pragma once
 // The workers over HTTP whose agents' names are this shard's: which incarnation of an instance was given out last, and the key that signs
-// sessions and tickets. Kept as rows of the Scheduler's open batch, and in memory, too. One thread.
+// sessions, tickets and callbacks. Kept as rows of the Scheduler's open batch, and in memory, too. One thread.
 //
 // A higher incarnation is the engine's proof that the former process is dead: its attempts are given to others. So it is given only when
 // nothing says that the former process may live, or when whoever asks vouches for its death.
@@ -62,7 +62,11 @@ class worker_book {
   /// Whether anything was ever signed here, in whichever lineage. If not, no attempt was ever handed to a worker.
   bool has_signed() const noexcept { return signed_; }
 
-  /// May leave once `out` is durable. Empty: there is no key.
+  /// Whether the shard, in its present lineage, has made this callback.
+  bool is_callback(std::string_view text) const { return key_stored_ && is_callback_of(key_, text); }
+
+  /// These may leave once `out` is durable. Empty: there is no key.
+  std::string callback_for(const callback_name& of, store::batch& out);
   std::string ticket_for(const attempt_name& of, std::string_view instance, std::uint64_t incarnation, store::batch& out);
 
  private:

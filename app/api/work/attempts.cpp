@@ -164,6 +164,7 @@ void write_attempt(json_writer& out, const session::attempt& one) {
   // Only a perform in doubt is looked up.
   is_undo || is_lookup ? out.boolean(is_lookup || what.in_doubt()) : out.null();
   out.key("perform_output").raw(is_undo ? what.perform_output() : "").key("checkpoint").raw(what.checkpoint());
+  out.key("callback_url").text_or_null(what.callback_url());
   out.key("lease_ms").number(one.lease_ms).key("heartbeat_ms");
   what.heartbeat_ms() > 0 ? out.number(what.heartbeat_ms()) : out.null();
   out.key("traceparent").string(agents::trace_parent(what)).end_object();

@@ -20,7 +20,8 @@ std::string joined(const google::protobuf::RepeatedPtrField<std::string>& words)
 
 std::string undo_text(const v1::StepDefinition& step) {
   if (!step.has_undo() || step.kind() != v1::STEP_KIND_CALL) return "";
-  return step.undo().none() ? "none" : step.undo().call();
+  if (step.undo().none()) return "none";
+  return step.undo().call() + (step.undo().also_if_failed() ? ", also if failed" : "");
 }
 
 /// What a step without an agent does, in the place of a call: `value`, `wait 10m`, `signal approve`.
@@ -33,10 +34,11 @@ std::string call_text(const v1::StepDefinition& step) {
   }
 }
 
-/// `200ms x2 to 10s`; empty for a step that is never retried.
-std::string backoff_text(const v1::StepDefinition& step) {
-  if (!step.has_backoff()) return "";
-  const auto& backoff = step.backoff();
+/// `200ms x2 to 10s`; empty for a step that is never retried, and for a rule that says nothing of it.
+template <class Definition>
+std::string backoff_text(const Definition& of) {
+  if (!of.has_backoff()) return "";
+  const auto& backoff = of.backoff();
   return format_duration(backoff.first_ms()) + " x" + factor_text(backoff.factor()) + " to " + format_duration(backoff.max_ms());
 }
 
@@ -60,6 +62,12 @@ std::string patience_text(const Definition& of) {
   auto attempts = of.attempts() == 0 ? std::string{} : std::to_string(of.attempts());
   if (of.retry_for_ms() == 0) return attempts;
   return (attempts.empty() ? "" : attempts + " in ") + format_duration(of.retry_for_ms());
+}
+
+/// `http_502, http_5*: 3, backoff 5s x1 to 5s`
+std::string rule_text(const v1::RetryRule& rule) {
+  const auto backoff = backoff_text(rule);
+  return printable(joined(rule.on())) + ": " + patience_text(rule) + (backoff.empty() ? "" : ", backoff " + backoff);
 }
 
 /// `until ${ .steps.poll.done }, every 10m, at most 400 rounds`
@@ -108,6 +116,11 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
   for (const auto& step : definition.steps())
     if (!step.when_json().empty())
       out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";
+  for (const auto& step : definition.steps())
+    for (const auto& rule : step.retry()) out += "retry     " + printable(step.name()) + " on " + rule_text(rule) + "\n";
+  for (const auto& step : definition.steps())
+    if (step.callback_ms() != 0)
+      out += "callback  " + printable(step.name()) + ": at most " + format_duration(step.callback_ms()) + " after it was accepted\n";
   for (const auto& step : definition.steps())
     if (step.has_repeat()) out += "repeat    " + printable(step.name()) + ": " + repeat_text(step.repeat()) + "\n";
   text_table table{{{"STEP"},

@@ -37,6 +37,20 @@ std::string rounds_text(const v1::TaskShowReply& reply, const v1::StepRecord& st
   return step.rounds() == 0 ? "" : step.rounds() == 1 ? ", 1 round" : ", " + std::to_string(step.rounds()) + " rounds";
 }
 
+/// `, http_5* 2 of 3` of a step whose attempts count for rules of their own; else empty.
+std::string rules_text(const v1::TaskShowReply& reply, const v1::StepRecord& step) {
+  const auto* definition = definition_of(reply, step);
+  if (definition == nullptr || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED) return "";
+  std::string out;
+  for (int i = 0; i < std::min(step.retried_size(), definition->retry_size()); ++i) {
+    const auto& rule = definition->retry(i);
+    if (step.retried(i).failed() == 0 || rule.on().empty()) continue;
+    out += ", " + rule.on(0) + (rule.on_size() > 1 ? "… " : " ") + std::to_string(step.retried(i).failed());
+    out += rule.attempts() == 0 ? " failed" : " of " + std::to_string(rule.attempts());
+  }
+  return out;
+}
+
 std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agents) {
   const auto& steps = reply.task().steps();
   const auto any = [&](auto made) { return std::any_of(steps.begin(), steps.end(), made); };
@@ -51,8 +65,8 @@ std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agent
   text_table table{std::move(columns)};
   for (int i = 0; i < steps.size(); ++i) {
     const auto& step = steps[i];
-    std::vector<cell> row{step.path(), step_state_text(reply.task(), step) + rounds_text(reply, step), number(step.attempt()),
-                          number(step.failure_count()), number(step.tries())};
+    std::vector<cell> row{step.path(), step_state_text(reply.task(), step) + rounds_text(reply, step) + rules_text(reply, step),
+                          number(step.attempt()), number(step.failure_count()), number(step.tries())};
     if (looked_up) row.push_back(attempts_text(step.lookup()));
     if (undone) row.push_back(attempts_text(step.undo()));
     row.insert(row.end(), {step.instance(), waits_for(reply, i, agents, time_text), shortened(fault_text(step), 160)});
@@ -152,7 +166,8 @@ std::string submitter_text(const v1::TaskRecord& task) {
 }  // namespace
 
 std::string fault_text(const v1::StepRecord& step) {
-  if (!step.has_fault()) return "";
+  // Of one that was accepted nothing is wrong.
+  if (!step.has_fault() || core::waits_for_callback(step)) return "";
   auto out = std::string{fault_kind_word(step.fault().kind())} + " " + step.fault().code();
   if (!step.fault().message().empty()) out += ": " + step.fault().message();
   return out;

@@ -36,6 +36,7 @@ const char* state_after(const v1::HistoryEvent& event, bool drains) {
     case v1::EVENT_KIND_STEP_PASSED_OVER: return "passed over";
     case v1::EVENT_KIND_STEP_REPEATED:  // if it was the last round, the next event says so
     case v1::EVENT_KIND_STEP_WAITING: return "waiting";
+    case v1::EVENT_KIND_STEP_ACCEPTED: return drains ? "in doubt" : "waiting";
     case v1::EVENT_KIND_STEP_TIMED_OUT: return "timed out";
     case v1::EVENT_KIND_STEP_SKIPPED:
     case v1::EVENT_KIND_OPERATOR_SKIP: return "skipped";

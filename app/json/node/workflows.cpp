@@ -35,8 +35,22 @@ void write_undo(json_writer& out, const v1::StepDefinition& step) {
     out.key("timeout_ms").number(std::int64_t{undo.timeout_ms()});
     write_patience(out, undo);
     write_backoff(out.key("backoff"), undo.backoff());
+    out.key("also_if_failed").boolean(undo.also_if_failed());
   }
   out.end_object();
+}
+
+void write_rules(json_writer& out, const v1::StepDefinition& step) {
+  out.key("retry").begin_array();
+  for (const auto& rule : step.retry()) {
+    out.begin_object().key("on").begin_array();
+    for (const auto& code : rule.on()) out.string(code);
+    write_patience(out.end_array(), rule);
+    out.key("backoff");
+    rule.has_backoff() ? write_backoff(out, rule.backoff()) : static_cast<void>(out.null());
+    out.end_object();
+  }
+  out.end_array();
 }
 
 void write_repeat(json_writer& out, const v1::StepDefinition& step) {
@@ -69,11 +83,17 @@ void write_step(json_writer& out, const v1::StepDefinition& step) {
     write_backoff(out, step.backoff());
   else
     out.null();
+  write_rules(out, step);
   out.key("on_failure");
   step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? out.null() : out.string(on_failure_word(step.on_failure()));
   out.key("cool_off_ms").number(std::int64_t{step.cool_off_ms()});
   out.key("in_doubt");
   calls ? out.string(in_doubt_word(step.in_doubt())) : out.null();
+  out.key("callback");
+  if (step.callback_ms() == 0)
+    out.null();
+  else
+    out.begin_object().key("timeout_ms").number(std::int64_t{step.callback_ms()}).end_object();
   write_repeat(out, step);
   out.key("heartbeat_ms").number(std::int64_t{step.heartbeat_ms()});
   write_labels(out, step.labels());

@@ -249,5 +249,48 @@ TEST_F(agent_host_test, does_not_know_a_completion_it_did_not_ask_for) {
   EXPECT_EQ(out.sent.size(), 1u);
 }
 
+TEST_F(agent_host_test, says_where_the_callback_of_a_step_goes) {
+  restart_at("https://fairlead.example/flows");
+  auto what = attempt(1);
+  what.set_callback("AbC-_9");
+  hand_over({what, attempt(2)});
+  ASSERT_EQ(backend.started.size(), 2u);
+  EXPECT_EQ(backend.started[0].callback_url(), "https://fairlead.example/flows/v1/callbacks/AbC-_9");
+  EXPECT_EQ(backend.started[1].callback_url(), "") << "of a step without one";
+}
+
+TEST_F(agent_host_test, begins_nothing_that_nobody_could_answer) {
+  auto what = attempt(1);
+  what.set_callback("AbC-_9");
+  hand_over({what, attempt(2)});
+  ASSERT_EQ(backend.started.size(), 1u);
+  EXPECT_EQ(backend.started[0].task_number(), 2u) << "a step without a callback needs no address";
+  EXPECT_EQ(last().fault().code(), "no_callback_url");
+  EXPECT_EQ(last().fault().kind(), v1::FAULT_KIND_TRANSIENT);
+  EXPECT_NE(last().fault().message().find("set callback_url in its node file"), std::string::npos) << last().fault().message();
+}
+
+TEST_F(agent_host_test, lets_no_callback_out) {
+  restart_at("http://h");
+  const auto with_callback = [this](std::uint64_t task) {
+    auto out = attempt(task);
+    out.set_callback("AbC-_9");
+    return out;
+  };
+  hand_over({with_callback(1)});
+  auto result = agents::permanent_fault("AbC-_9", "http://h/v1/callbacks/AbC-_9 and AbC-_9 are unknown");
+  result.log = "posts to http://h/v1/callbacks/AbC-_9\n";
+  finish(1, 1, std::move(result));
+  EXPECT_EQ(last().fault().code(), "[callback]");
+  EXPECT_EQ(last().fault().message(), "http://h/v1/callbacks/[callback] and [callback] are unknown");
+  EXPECT_EQ(last().log(), "posts to http://h/v1/callbacks/[callback]\n");
+  hand_over({with_callback(2)});
+  backend.sink({2, 0, v1::DIRECTION_PERFORM, 1}, {10, "told AbC-_9", {}});
+  host().progressed({2, 0, v1::DIRECTION_PERFORM, 1});
+  host().flush();
+  ASSERT_EQ(out.beats.size(), 1u);
+  EXPECT_EQ(out.beats[0].note(), "told [callback]");
+}
+
 }  // namespace
 }  // namespace fairlead::testing

@@ -115,6 +115,13 @@ class agent_host_test : public ::testing::Test {
     host().flush();
   }
 
+  /// Another host over the same backend: on a node with this address for callbacks.
+  void restart_at(const std::string& callback_url) {
+    agent_host::identity who{"svc", "n1/svc", 4, "native", {}, {}};
+    who.callback_url = callback_url;
+    own_host = std::make_unique<agent_host>(std::move(who), backend, time, out);
+  }
+
   /// Another host over the same backend: with these settings.
   void restart(agents::agent_settings settings, std::shared_ptr<const agents::secrets> secrets = nullptr) {
     own_host = std::make_unique<agent_host>(agent_host::identity{"svc", "n1/svc", 4, "native", std::move(settings), std::move(secrets)},

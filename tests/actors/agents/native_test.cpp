@@ -369,12 +369,12 @@ TEST_P(native, passes_on_what_a_handler_tells) {
   EXPECT_EQ(told[1].what.checkpoint, R"({"row":7})");
 }
 
-TEST_P(native, tells_a_handler_where_an_earlier_attempt_was_and_how_long_this_try_may_take) {
+TEST_P(native, tells_a_handler_where_an_earlier_attempt_was_where_its_callback_goes_and_how_long_this_try_may_take) {
   std::string seen;
   moment until;
   const auto agent = make(
       [&](const native_context& context, std::string_view) {
-        seen = std::string{context.checkpoint} + " try " + std::to_string(context.try_number);
+        seen = std::string{context.checkpoint} + " try " + std::to_string(context.try_number) + " " + std::string{context.callback_url};
         until = context.complete_by;
         return completed("1");
       },
@@ -382,9 +382,10 @@ TEST_P(native, tells_a_handler_where_an_earlier_attempt_was_and_how_long_this_tr
   auto what = a_perform(1, "do");
   what.set_checkpoint(R"({"row":7})");
   what.set_try_number(3);
+  what.set_callback_url("http://h/v1/callbacks/a");
   what.set_try_until_unix_ms(what.complete_by_unix_ms() - 1);
   run_one(*agent, what);
-  EXPECT_EQ(seen, R"({"row":7} try 3)");
+  EXPECT_EQ(seen, R"({"row":7} try 3 http://h/v1/callbacks/a)");
   EXPECT_EQ(to_unix_ms(until), what.try_until_unix_ms());
 }
 

@@ -38,6 +38,19 @@ TEST(entries_of_requests, have_method_path_and_verb_as_the_api_has_them) {
   EXPECT_EQ(signals[1].entry.object(), "orders/7");
   EXPECT_EQ(signals[1].entry.SerializeAsString().find("4711"), std::string::npos) << "its data are not noted";
 
+  v1::OperateRequest answer;
+  answer.add_ids("orders/7");
+  answer.mutable_action()->set_verb(v1::OPERATOR_VERB_CALLBACK);
+  answer.mutable_action()->set_who("10.0.0.7");
+  answer.mutable_action()->set_callback(make_callback(std::string(work_key_bytes, 'k'), {0, 1, 0, "orders/7"}));
+  const auto answers = to_note(answer);
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(line_of(answers[0]), "POST /v1/callbacks/{callback} callback 10.0.0.7") << "whoever reads the text could call back";
+  EXPECT_EQ(answers[0].entry.object(), "orders/7");
+  EXPECT_EQ(answers[0].entry.reason(), "step 2 of the workflow");
+  answer.mutable_action()->mutable_fault()->set_code("declined");
+  EXPECT_EQ(line_of(to_note(answer).at(0)), "POST /v1/callbacks/{callback}/fail callback 10.0.0.7");
+
   v1::JobOperateRequest jobs;
   jobs.add_names("nightly");
   jobs.mutable_action()->set_verb(v1::JOB_VERB_BACKFILL);

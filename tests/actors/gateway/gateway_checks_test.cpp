@@ -126,6 +126,43 @@ TEST(check_of_a_request, to_signal_a_task_needs_a_name_and_data_that_are_json) {
   EXPECT_EQ(refused(what), "the data of signal approved have 262145 bytes, the limit is 262144");
 }
 
+TEST(check_of_a_request, of_a_callback_is_about_the_task_in_its_text) {
+  v1::OperateRequest what;
+  what.add_ids("order-1");
+  auto& action = *what.mutable_action();
+  action.set_verb(v1::OPERATOR_VERB_CALLBACK);
+  EXPECT_EQ(refused(what), "nothing here waits for this callback");
+  action.set_callback("bm90IG9uZQ");
+  EXPECT_EQ(refused(what), "nothing here waits for this callback");
+  action.set_callback(make_callback(std::string(work_key_bytes, 'k'), {0, 1, 0, "order-2"}));
+  EXPECT_EQ(refused(what), "nothing here waits for this callback") << "of another task";
+  action.set_callback(make_callback(std::string(work_key_bytes, 'k'), {0, 1, 0, "order-1"}));
+  EXPECT_EQ(refused(what), "");
+  what.add_ids("order-1");
+  EXPECT_EQ(refused(what), "nothing here waits for this callback") << "of one task";
+  what.mutable_ids()->RemoveLast();
+  action.set_json('"' + std::string(max_output_bytes - 1, 'a') + '"');
+  EXPECT_EQ(refused(what), "the output of the step has 1048577 bytes, the limit is 1048576");
+  action.set_json("null");
+  action.mutable_fault()->set_kind(v1::FAULT_KIND_PERMANENT);
+  EXPECT_EQ(refused(what), "the callback has both an output and a fault");
+  action.clear_json();
+  EXPECT_EQ(refused(what), "");
+  action.mutable_fault()->set_kind(v1::FAULT_KIND_IN_DOUBT);
+  EXPECT_EQ(refused(what), "the fault of the callback is neither transient nor permanent");
+}
+
+TEST(check_of_a_request, a_callback_belongs_to_no_other_action) {
+  v1::OperateRequest what;
+  what.add_ids("order-1");
+  what.mutable_action()->set_verb(v1::OPERATOR_VERB_RETRY);
+  what.mutable_action()->set_callback("x");
+  EXPECT_EQ(refused(what), "the request has a callback, and its action is another one");
+  what.mutable_action()->clear_callback();
+  what.mutable_action()->mutable_fault()->set_code("x");
+  EXPECT_EQ(refused(what), "the request has a callback, and its action is another one");
+}
+
 TEST(check_of_a_request, to_settle_no_step_gives_the_output_of_the_task) {
   v1::OperateRequest what;
   what.add_ids("order-1");
@@ -150,11 +187,12 @@ TEST(check_of_a_request, a_signal_belongs_to_no_other_action) {
   EXPECT_EQ(refused(what), "the request names a signal, and its action is another one");
 }
 
-TEST(right_for_a_request, to_signal_is_that_of_whoever_submits_tasks) {
+TEST(right_for_a_request, to_signal_or_to_call_back_is_that_of_whoever_submits_tasks) {
   v1::OperateRequest what;
   for (int verb = v1::OperatorVerb_MIN; verb <= v1::OperatorVerb_MAX; ++verb) {
     what.mutable_action()->set_verb(static_cast<v1::OperatorVerb>(verb));
-    EXPECT_EQ(right_for(what), verb == v1::OPERATOR_VERB_SIGNAL ? right::submit : right::act) << verb;
+    const bool is_of_programs = verb == v1::OPERATOR_VERB_SIGNAL || verb == v1::OPERATOR_VERB_CALLBACK;
+    EXPECT_EQ(right_for(what), is_of_programs ? right::submit : right::act) << verb;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/api/exchange.hpp"
+#include "messages/tickets.hpp"
 
 namespace fairlead::app::api {
 namespace {
@@ -38,6 +39,23 @@ TEST_F(refused_entries, say_where_it_came_from_and_why_it_was_refused) {
             R"({"at":"2025-11-24T16:00:00.000Z","kind":null,"who":null,"token":null,"from":"10.0.0.7","request_id":"mine",)"
             R"("method":"POST","path":"/v1/tasks/order-1/actions","object":"order-1","verb":null,"reason":null,"state_after":null,)"
             R"("status":403,"code":"cross_origin"})");
+}
+
+TEST_F(refused_entries, do_not_have_the_text_of_a_callback) {
+  const auto text = make_callback(std::string(work_key_bytes, 'k'), {0, 1, 0, "order-1"});
+  for (const std::string behind : {"", "/fail"}) {
+    const door::request what{{"POST", "HTTP/1.1", "/v1/callbacks/" + text + behind + "?a=b", {}}, {}, "mine", {"10.0.0.7", {}}};
+    const auto one = refused_entry_of(in_, {}, what, {"cross_origin", "A page of another site sent this request.", "", {}, {}, false});
+    ASSERT_TRUE(one.has_value());
+    EXPECT_EQ(one->path, "/v1/callbacks/{callback}" + behind);
+    EXPECT_EQ(one->object, "order-1");
+    EXPECT_EQ(audit_json(*one).find(text), std::string::npos);
+    EXPECT_EQ(audit_sentence(*one).find(text), std::string::npos);
+    EXPECT_NE(audit_sentence(*one).find("order-1"), std::string::npos);
+  }
+  const door::request garbage{{"POST", "HTTP/1.1", "/v1/callbacks/garbage", {}}, {}, "mine", {"10.0.0.7", {}}};
+  EXPECT_EQ(audit_entry_of(in_, {}, garbage).object, "");
+  EXPECT_EQ(audit_entry_of(in_, {}, garbage).path, "/v1/callbacks/{callback}");
 }
 
 TEST_F(refused_entries, have_the_name_of_whoever_is_known) {

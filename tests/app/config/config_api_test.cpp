@@ -110,5 +110,36 @@ TEST(api_config, refuses_what_cannot_be_meant) {
   EXPECT_EQ(problems_of("access: { token_file: x }").size(), 1U) << "an unknown key";
 }
 
+TEST(callback_url, is_the_address_of_the_api_where_the_file_does_not_say_it) {
+  const auto base = [](const std::string& more) { return callback_base(parsed(more).config); };
+  EXPECT_EQ(base(""), "") << "there is no API";
+  EXPECT_EQ(base("api: {}"), "http://127.0.0.1:7190");
+  EXPECT_EQ(base("api: { listen: \"[::1]:80\" }"), "http://[::1]:80");
+  EXPECT_EQ(base("api: { listen: \"127.0.0.1:0\" }"), "") << "nobody knows the port yet";
+  EXPECT_EQ(base("api: { socket: s }"), "");
+  const std::string tls = "access: { tokens_file: t }\napi: { tls: { certificate: c, key: k }, listen: ";
+  EXPECT_EQ(base(tls + "\"node.example:7190\" }"), "https://node.example:7190");
+  for (const std::string any : {"\"0.0.0.0:7190\"", "\"[::]:7190\""}) EXPECT_EQ(base(tls + any + " }"), "") << any;
+}
+
+TEST(callback_url, goes_before_the_address_of_the_api_and_its_host_is_one_of_the_node) {
+  const auto read = parsed("callback_url: https://Fairlead.example.com/flows/\napi: {}").config;
+  EXPECT_EQ(callback_base(read), "https://Fairlead.example.com/flows");
+  EXPECT_EQ(read.api->hosts, std::vector<std::string>{"fairlead.example.com"});
+  EXPECT_EQ(callback_base(parsed("callback_url: http://h:8080").config), "http://h:8080") << "another node of the cluster may have the API";
+  EXPECT_EQ(parsed("callback_url: \"http://[::2]/\"\napi: {}").config.api->hosts, std::vector<std::string>{"::2"});
+}
+
+TEST(callback_url, is_refused_where_no_path_can_follow_it) {
+  for (const std::string bad : {"fairlead.example.com", "ftp://h", "https://", "https://h/?a=b", "https://h/#x", "https://u:p@h",
+                                "\"https://h/a b\"", "https://h:0"})
+    EXPECT_EQ(problems_of("callback_url: " + bad).size(), 1U) << bad;
+  EXPECT_EQ(problems_of("callback_url: https://h/" + std::string(1'100, 'x')).size(), 1U);
+  EXPECT_EQ(problems_of("callback_url: { a: b }").size(), 1U);
+  EXPECT_EQ(
+      problems_of("callback_url: https://h/?a=b"),
+      lines{"3:15: callback_url: this address has a query (?...); leave the query out; the path of the callback is added at the end"});
+}
+
 }  // namespace
 }  // namespace fairlead::app

@@ -49,6 +49,58 @@ TEST_F(guard_test, a_protobuf_message_is_taken_where_the_command_line_sends_its_
   EXPECT_EQ(refused_with("Origin", "https://evil.example"), "cross_origin");
 }
 
+TEST_F(guard_test, a_callback_has_json_of_any_kind) {
+  guards.is_callback = [](const request_head& one) { return path_of(one).starts_with("/v1/callbacks/"); };
+  post();
+  for (const auto* const type : {"application/cloudevents+json", "application/vnd.example.v2+json; charset=utf-8"}) {
+    head.fields[1].second = type;
+    head.target = "/v1/callbacks/a";
+    EXPECT_EQ(refused(), "") << type;
+    head.target = "/v1/tasks";
+    EXPECT_EQ(refused(), "unsupported_media_type") << type;
+  }
+  head.target = "/v1/callbacks/a";
+  for (const auto* const type : {"text/plain", "application/x-www-form-urlencoded", "application/json+xml"}) {
+    head.fields[1].second = type;
+    EXPECT_EQ(refused(), "unsupported_media_type") << type;
+  }
+  head.fields[1].second = "application/json";
+  EXPECT_EQ(refused_with("Origin", "https://evil.example"), "cross_origin");
+}
+
+TEST_F(guard_test, whoever_is_not_known_sends_little_unless_it_calls_back) {
+  const auto most = [this]() -> std::string {
+    const auto read = guards.most_bytes(head, {});
+    if (const auto* const bad = std::get_if<problem>(&read)) return bad->code;
+    return std::to_string(std::get<std::size_t>(read));
+  };
+  const auto all = std::to_string(most_body_bytes), callback = std::to_string(most_callback_bytes);
+  post();
+  auto& length = head.fields[2].second;
+  length = "100000";
+  EXPECT_EQ(most(), all) << "everybody is known";
+  bool known = false;
+  guards.is_known = [&known](const request_head&, const peer&) { return known; };
+  guards.is_callback = [](const request_head& one) { return path_of(one).starts_with("/v1/callbacks/"); };
+  EXPECT_EQ(most(), "unauthenticated");
+  length = "4096";
+  EXPECT_EQ(most(), all);
+  head.target = "/v1/callbacks/a";
+  for (const auto* const sound : {"0", "4096", "1048576"}) {
+    length = sound;
+    EXPECT_EQ(most(), callback) << sound;
+  }
+  length = "1048577";
+  EXPECT_EQ(most(), "too_large");
+  known = true;
+  EXPECT_EQ(most(), all);
+  known = false;
+  head.fields[2] = {"Transfer-Encoding", "chunked"};
+  EXPECT_EQ(most(), callback) << "of a length that comes with it";
+  head.target = "/v1/tasks";
+  EXPECT_EQ(most(), "unauthenticated");
+}
+
 TEST_F(guard_test, a_body_that_can_be_read_in_two_ways_ends_the_connection) {
   post();
   EXPECT_EQ(refused_with("transfer-encoding", "chunked"), "bad_request");

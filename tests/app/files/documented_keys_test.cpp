@@ -70,13 +70,17 @@ TEST(documented_keys, of_steps_have_their_defaults) {
                 {"in_doubt", "park"},
                 {"pivot", "true"},
                 {"on_timeout", "continue"},
+                {"retry.retry_for", "2h"},
                 {"repeat.every", "1s"},
                 {"repeat.max", "5"},
                 {"undo.timeout", "31s"},
-                {"undo.retry_for", "2h"}},
+                {"undo.retry_for", "2h"},
+                {"undo.also_if_failed", "true"}},
                [](const std::string& key, const std::string& value) {
                  if (key.starts_with("undo."))
                    return workflow_bytes("", "undo: { call: z" + (value.empty() ? "" : ", " + key.substr(5) + ": " + value) + " }");
+                 if (key.starts_with("retry."))
+                   return workflow_bytes("", "retry: [{ on: busy" + (value.empty() ? "" : ", " + key.substr(6) + ": " + value) + " }]");
                  if (key.starts_with("repeat."))
                    return workflow_bytes(
                        "", "repeat: { until: \"${ .steps.a }\"" + (value.empty() ? "" : ", " + key.substr(7) + ": " + value) + " }");

@@ -68,5 +68,25 @@ TEST(workflow_file, shows_what_is_wrong_with_a_repetition_at_its_key) {
       << "a step without an agent is not repeated";
 }
 
+TEST(workflow_file, reads_how_long_a_callback_may_take) {
+  const auto file = parse_workflow("w.yaml", with_step("callback: { timeout: 7d }, repeat: { until: \"${ .steps.a }\" }"), nullptr);
+  EXPECT_EQ(shown(file.problems), lines{});
+  EXPECT_EQ(file.definition.steps(0).callback_ms(), std::int64_t{7} * 86'400'000);
+  EXPECT_EQ(file.definition.steps(0).timeout_ms(), default_timeout_ms) << "of an attempt";
+  EXPECT_EQ(parse_workflow("w.yaml", with_step(""), nullptr).definition.steps(0).callback_ms(), 0);
+}
+
+TEST(workflow_file, shows_what_is_wrong_with_a_callback_at_its_key) {
+  EXPECT_EQ(found_in(with_step("callback: {}")),
+            lines{"3:11: steps.a.callback.timeout: this key is missing; expected how long the callback may take, such as 7d"});
+  EXPECT_EQ(found_in(with_step("callback: { timeout: 0s }")).size(), 1U);
+  EXPECT_EQ(found_in(with_step("callback: { timeout: 3661d }")).size(), 1U);
+  EXPECT_EQ(found_in(with_step("callback: { timeout: soon }")).size(), 1U);
+  EXPECT_EQ(found_in(with_step("callback: { timeout: 1d, url: x }")).size(), 1U);
+  EXPECT_EQ(found_in(with_step("callback: 7d")).size(), 1U);
+  const auto without_agent = found_in("workflow: w\nsteps:\n  a: { wait: 1s, callback: { timeout: 1d } }\n");
+  EXPECT_EQ(without_agent, lines{"3:28: steps.a.callback: a step that waits has no agent: `callback` has no effect here; remove callback"});
+}
+
 }  // namespace
 }  // namespace fairlead::app

@@ -92,6 +92,13 @@ TEST(task_remedies, the_input_of_a_step_without_an_agent_is_its_output_or_its_wa
   EXPECT_EQ(effect(v1::STEP_KIND_WAIT), "waits for this duration or until this time, such as '\"10m\"'");
 }
 
+TEST(task_remedies, a_step_that_waits_for_its_callback_is_sent_again_or_settled) {
+  auto reply = accepted_order();
+  EXPECT_EQ(commands_for(reply),
+            (std::vector<std::string>{"fairlead task retry o-1 charge", "fairlead task settle o-1 charge --completed JSON --reason TEXT",
+                                      "fairlead task settle o-1 charge --never-happened --reason TEXT"}));
+}
+
 TEST(task_remedies, the_next_round_of_a_step_can_begin_at_once) {
   auto reply = repeated_order();
   EXPECT_EQ(commands_for(reply), std::vector<std::string>{"fairlead task retry o-1 charge"});

@@ -163,7 +163,8 @@ workflow rollout() {
   const auto back = [](const std::string& wave, duration timeout) {
     return undo_call{"install"}
         .with(R"({"version": "${ .input.former_version }", "devices": "${ .steps.waves.)" + wave + R"( }"})")
-        .timeout(timeout);
+        .timeout(timeout)
+        .also_if_failed();
   };
   out.step("first_wave")
       .needs("waves")
@@ -237,7 +238,9 @@ workflow transfer() {
       .agent("bank")
       .call("order_transfer")
       .with(
-          R"({"transfer": "${ .task.id }", "from": "${ .input.from }", "to": "${ .input.to }", "amount_cents": "${ .input.amount_cents }"})");
+          R"({"transfer": "${ .task.id }", "from": "${ .input.from }", "to": "${ .input.to }", "amount_cents": "${ .input.amount_cents }"})")
+      .retry(retry_rule{"http_429"}.on("bank_closed").retry_for(12h).backoff(1min, 2, 10min))
+      .retry(retry_rule{"account_locked"}.attempts(1));
   out.step("decision")
       .needs("order")
       .agent("bank")
@@ -254,6 +257,34 @@ workflow transfer() {
   return out;
 }
 
+workflow contract() {
+  workflow out{"contract"};
+  out.timeout(30 * 24h).on_failure(on_failure::undo);
+  out.output(R"({"contract": "${ .task.id }", "signed_at": "${ .steps.sign.signed_at }"})");
+  out.step("draw_up")
+      .agent("documents")
+      .call("draw_up")
+      .with(R"({"contract": "${ .task.id }", "customer": "${ .input.customer }", "terms": "${ .input.terms }"})")
+      .undo("discard", R"({"contract": "${ .task.id }"})");
+  out.step("sign")
+      .needs("draw_up")
+      .agent("signatures")
+      .call("request_signature")
+      .with(R"({"contract": "${ .task.id }", "to": "${ .input.customer }", "document": "${ .steps.draw_up.document }"})")
+      .timeout(30s)
+      .callback(14 * 24h)
+      .in_doubt(in_doubt::fail)
+      .undo("withdraw", R"({"contract": "${ .task.id }"})");
+  out.step("tell")
+      .needs("sign")
+      .agent("mail")
+      .call("send")
+      .with(R"({"to": "${ .input.customer }", "about": "contract_signed", "contract": "${ .task.id }"})")
+      .on_failure(on_failure::go_on)
+      .undo_none();
+  return out;
+}
+
 TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_in_yaml) {
   const std::map<std::string, workflow> in_code{{"order.yaml", reserve_charge_ship("order", 10min, false)},
                                                 {"preorder.yaml", reserve_charge_ship("preorder", 1h, true)},
@@ -262,7 +293,8 @@ TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_i
                                                 {"nightly_report.yaml", nightly_report()},
                                                 {"rollout.yaml", rollout()},
                                                 {"trial.yaml", trial()},
-                                                {"transfer.yaml", transfer()}};
+                                                {"transfer.yaml", transfer()},
+                                                {"contract.yaml", contract()}};
   std::set<std::string> seen;
   for (const auto& file : std::filesystem::directory_iterator{workflows_folder()}) {
     const auto name = file.path().filename().string();
@@ -345,6 +377,62 @@ TEST(library_workflow, a_step_that_is_repeated_is_as_in_yaml) {
   EXPECT_EQ(found, (std::vector<std::string>{"a/pivot", "a/repeat.every", "a/repeat.max", "a/repeat.until", "b/repeat"}));
 }
 
+TEST(library_workflow, a_step_with_a_callback_is_as_in_yaml) {
+  workflow one{"w"};
+  one.step("a").agent("x").call("y").callback(7 * 24h).undo_none();
+  const auto yaml =
+      app::parse_workflow("w.yaml", "workflow: w\nsteps:\n  a: { agent: x, call: y, callback: { timeout: 7d }, undo: none }\n", nullptr);
+  ASSERT_TRUE(yaml.problems.empty()) << to_text(yaml.problems.front());
+  const auto built = one.definition();
+  ASSERT_TRUE(built.ok()) << built.failure().sentence;
+  EXPECT_EQ(built->DebugString(), yaml.definition.DebugString());
+  EXPECT_EQ(read_again(one), hash_of(built));
+
+  workflow bad{"w"};
+  bad.step("a").agent("x").call("y").callback(-1s);
+  bad.step("b").agent("x").call("y").callback(0s);
+  bad.step("c").wait(1s).callback(1h);
+  std::vector<std::string> found;
+  for (const auto& problem : bad.problems()) found.push_back(problem.step + "/" + problem.field);
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, (std::vector<std::string>{"a/callback.timeout", "b/callback.timeout", "c/callback"}));
+}
+
+TEST(library_workflow, rules_for_classes_of_faults_are_as_in_yaml) {
+  workflow one{"w"};
+  one.step("a")
+      .agent("x")
+      .call("y")
+      .retry(retry_rule{"rate_limited"}.attempts(20).backoff(5s, 1, 5s))
+      .retry(retry_rule{"http_502"}.on("http_5*"))
+      .retry(retry_rule{"busy"}.retry_for(90s).attempts(3));
+  const auto yaml = app::parse_workflow("w.yaml", R"(workflow: w
+steps:
+  a:
+    agent: x
+    call: y
+    retry:
+      - { on: rate_limited, attempts: 20, backoff: { first: 5s, factor: 1, max: 5s } }
+      - { on: [http_502, "http_5*"] }
+      - { on: busy, retry_for: 90s, attempts: 3 }
+)",
+                                        nullptr);
+  ASSERT_TRUE(yaml.problems.empty()) << to_text(yaml.problems.front());
+  const auto built = one.definition();
+  ASSERT_TRUE(built.ok()) << built.failure().sentence;
+  EXPECT_EQ(built->DebugString(), yaml.definition.DebugString());
+  EXPECT_EQ(read_again(one), hash_of(built));
+
+  workflow bad{"w"};
+  bad.step("a").agent("x").call("y").retry(retry_rule{"no code"}.attempts(0)).retry(retry_rule{"restored"}.backoff(0s));
+  bad.step("b").wait(1s).retry(retry_rule{"busy"});
+  std::vector<std::string> found;
+  for (const auto& problem : bad.problems()) found.push_back(problem.step + "/" + problem.field);
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found,
+            (std::vector<std::string>{"a/retry[0].attempts", "a/retry[0].on", "a/retry[1].backoff.first", "a/retry[1].on", "b/retry"}));
+}
+
 TEST(library_workflow, what_has_no_effect_in_a_step_without_an_agent_is_named_whatever_its_value) {
   workflow bad{"w"};
   bad.step("a").wait("soon").attempts(3).in_doubt(in_doubt::retry).with("1").undo("z", "null");
@@ -357,6 +445,14 @@ TEST(library_workflow, what_has_no_effect_in_a_step_without_an_agent_is_named_wh
   for (const auto& one : bad.problems()) found.push_back(one.step + "/" + one.field);
   EXPECT_EQ(found, (std::vector<std::string>{"a/attempts", "a/in_doubt", "a/with", "c/timeout", "d/on_timeout", "e/agent", "e/signal",
                                              "a/undo", "a/wait", "b/signal", "b/timeout", "b/on_failure", "e/wait"}));
+}
+
+TEST(library_workflow, an_undo_of_a_failed_step_that_reads_the_step_is_named) {
+  workflow bad{"w"};
+  bad.step("a").agent("x").call("y").undo(undo_call{"z"}.with(R"("${ .steps.a.id }")").also_if_failed());
+  const auto found = bad.problems();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].step + "/" + found[0].field, "a/undo.with");
 }
 
 TEST(library_workflow, its_problems_name_step_and_field) {

@@ -15,6 +15,11 @@ namespace {
 
 std::string name(const step_name& of) { return of.task + " step " + std::to_string(of.step); }
 
+/// Its attempts have ended badly, or it waits for another one.
+bool tried_in_vain(const v1::StepRecord& step) {
+  return (step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_PENDING) && step.failure_count() != 0;
+}
+
 }  // namespace
 
 std::string describe(const v1::Perform& what) {
@@ -74,6 +79,7 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   ids_[what.task_number()] = what.task_id();
   restores_.handed_over(what, shape_of(record), record);
   if (restores_.on()) return;
+  if (const auto* known = shape_of(record)) contents_.of_callbacks().handed_over(what, *known);
   if (epoch < led_under_) return handed_over_late(instance, incarnation, epoch, what);
 
   auto& past = steps_[of];
@@ -108,6 +114,7 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
     past.perform_keys.insert(next.key);
   } else if (what.direction() == v1::DIRECTION_UNDO) {
     judge_undo(of, *plan, record, past);
+    judge_undo_of_failed(of, what, *plan, record);
     undo_began_.insert(what.task_id());
   }
   if (past.all.size() > 1) world_.judges("two_effects");
@@ -275,12 +282,44 @@ void checker::judge_undo(const step_name& of, const shape& plan, const v1::TaskR
     if (other == of.step || !plan.after(other, of.step) || !plan.undoable(other)) continue;
     world_.judges("wrong_order");
     if (passed_over_by_operator(of.task, plan.step(other).name())) continue;
-    const auto state = record.steps(static_cast<int>(other)).state();
+    const auto& its = record.steps(static_cast<int>(other));
+    const auto state = its.state();
     const auto stands = ledger_.standing(later) != 0 || state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_IN_DOUBT ||
-                        state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_RUNNING;
+                        state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_RUNNING ||
+                        (plan.undoes_failed(other) && tried_in_vain(its));
     if (stands)
       world::broken("wrong_order", name(of) + " was handed over to be undone before step " + std::to_string(other) + ", which needs it");
   }
+}
+
+/// Who has completed has an output, and who is in doubt says so.
+void checker::judge_undo_of_failed(const step_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record) const {
+  const auto& step = record.steps(static_cast<int>(of.step));
+  world_.judges("undo_of_failed");
+  if (what.in_doubt() || step.has_output()) return;
+  world_.count("undos of failed steps");
+  if (!plan.undoes_failed(of.step))
+    world::broken("undo_of_failed", name(of) + " has failed for certain and was handed over to be undone, and its undo does not say so");
+  if (step.failure_count() == 0) world::broken("undo_of_nothing", name(of) + " was handed over to be undone, and no attempt has failed");
+}
+
+/// An undone task has left nothing of a step of which attempts were made, where its undo says so.
+void checker::judge_failed_undone(const v1::TaskRecord& record, std::uint32_t index) const {
+  const step_name of{record.id(), index};
+  const auto& step = record.steps(static_cast<int>(index));
+  if (settled_by_operator(record.id(), step.path())) return;
+  world_.judges("failed_not_undone");
+  if (tried_in_vain(step)) world::broken("failed_not_undone", name(of) + " has failed, and its task is undone without its undo");
+  const auto known = steps_.find(of);
+  if (restores_.on() || known == steps_.end()) return;
+  const auto& all = known->second.all;
+  const auto in_vain = [](const hand_over& one) {
+    return one.direction == v1::DIRECTION_PERFORM && one.arrived && !one.succeeded && !one.given_back;
+  };
+  const auto taken_back = [](const hand_over& one) { return one.direction == v1::DIRECTION_UNDO && one.arrived && one.succeeded; };
+  if (std::any_of(all.begin(), all.end(), in_vain) && std::none_of(all.begin(), all.end(), taken_back))
+    world::broken("failed_not_undone",
+                  name(of) + " was tried in vain, and its task is undone though its service was not asked for the undo");
 }
 
 /// Under the same epoch only to who has registered since.
@@ -364,7 +403,10 @@ void checker::noticed(const v1::TaskEnd& what, std::uint64_t epoch, const store:
 
 void checker::look_for_late(std::uint64_t epoch) {
   if (epoch != epoch_ || restores_.on()) return;
-  for (const auto& [number, record] : seen_) pace_.look_for_late(record, epoch_since_us_);
+  for (const auto& [number, record] : seen_) {
+    pace_.look_for_late(record, epoch_since_us_);
+    if (const auto* plan = shape_of(record)) contents_.of_callbacks().look_for_late(record, *plan, epoch_since_us_);
+  }
 }
 
 void checker::recovery_asked(const v1::Recover& what) {

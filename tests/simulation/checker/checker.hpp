@@ -22,6 +22,7 @@
 //   no_agent                nothing is handed over of a step that no agent carries out
 //   needs                   performed only when what it needs is durably over
 //   perform_after_undo, not_drained, wrong_order, undo_twice, undo_of_nothing, pivot_undone    the rules of undo
+//   undo_of_failed, failed_not_undone                          what has failed is undone where its workflow says so, and only there
 //   completed_without_effect, skipped_with_effect, passed_over_with_effect, undone_but_standing, passed_over_doubt, end_failed
 //                                                                                              what an end means
 //   lost_alert, stale_alert, no_wake_up, wake_up_lost, stalled, unresolvable, store_check      nobody waits unseen
@@ -248,6 +249,8 @@ class checker {
   void judge_start(const std::string& id) const;
   bool waits_for_start(const v1::TaskRecord& record) const;
   void judge_undo(const step_name& of, const shape& plan, const v1::TaskRecord& record, const history& past) const;
+  void judge_undo_of_failed(const step_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record) const;
+  void judge_failed_undone(const v1::TaskRecord& record, std::uint32_t index) const;
   void judge_checkpoint(const step_name& of, history& past, const v1::Perform& what);
   void judge_expiry(const step_name& of, const history& past, const hand_over& next, const agent_site& site, bool in_doubt) const;
   void judge_place(const step_name& of, const hand_over& next, const agent_site& site, const v1::StepDefinition& step) const;
@@ -286,6 +289,7 @@ class checker {
   void judge_alerts_at_end(const store::snapshot& durable) const;
   void judge_lists(const store::snapshot& durable) const;
   signal_book::task signaled_task(const std::string& id) const;
+  callback_book::task called_task(const std::string& id) const;
   /// How many effects of the step stand, but for those of rounds that have ended.
   std::size_t open_effects(const v1::TaskRecord& record, std::uint32_t index) const;
   bool settled_by_operator(const std::string& id, const std::string& step) const;

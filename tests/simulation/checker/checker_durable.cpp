@@ -140,10 +140,14 @@ void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& af
       world::broken("impossible_step", name + " went from " + core::state_word(was.state()) + " to " + core::state_word(is.state()));
     if (was.state() == v1::STEP_STATE_UNDOING && is.state() != v1::STEP_STATE_UNDONE)
       world::broken("impossible_step", name + " was being undone and is " + core::state_word(is.state()));
-    // Only an outcome, a lookup or an operator says that a step is done.
+    // Only an outcome, a lookup, a callback or an operator says that a step is done.
     const auto was_out = was.complete_by_unix_ms() != 0;
+    const auto index = static_cast<std::uint32_t>(i);
+    const auto* const plan = shape_of(after);
+    const auto is_called =
+        plan != nullptr && plan->answered_later(index) && (restores_.on() || contents_.of_callbacks().is_called(perform_key({id, index})));
     if (is.state() == v1::STEP_STATE_COMPLETED && is.kind() == v1::STEP_KIND_CALL && !was_out && is.rounds() == 0 &&
-        is.attempt() == was.attempt() && is.lookup().made() == was.lookup().made() && !settled_by_operator(id, is.path()))
+        is.attempt() == was.attempt() && is.lookup().made() == was.lookup().made() && !is_called && !settled_by_operator(id, is.path()))
       world::broken("fence", name + " went from " + core::state_word(was.state()) + " to completed without another attempt");
   }
 }
@@ -263,6 +267,7 @@ void checker::judge_undone(const v1::TaskRecord& record) const {
     if (plan->step(index).pivot() && (standing != 0 || step.state() == v1::STEP_STATE_COMPLETED))
       world::broken("pivot_undone", record.id() + " is undone though its pivot " + step.path() + " has happened");
     if (plan->says_undo_none(index) || passed_over_by_operator(record.id(), step.path())) continue;
+    if (plan->undoes_failed(index)) judge_failed_undone(record, index);
     world_.judges("undone_but_standing");
     world_.judges("passed_over_doubt");
     if (standing != 0) world::broken("undone_but_standing", name + " is undone with its task, and its effect stands in the service");

@@ -22,6 +22,7 @@ v1::EventKind event_of(v1::OperatorVerb verb) {
     case v1::OPERATOR_VERB_PAUSE: return v1::EVENT_KIND_OPERATOR_PAUSE;
     case v1::OPERATOR_VERB_RESUME: return v1::EVENT_KIND_OPERATOR_RESUME;
     case v1::OPERATOR_VERB_SIGNAL: return v1::EVENT_KIND_TASK_SIGNALED;
+    case v1::OPERATOR_VERB_CALLBACK: return v1::EVENT_KIND_STEP_ANSWERED;
     case v1::OPERATOR_VERB_TERMINATE: return v1::EVENT_KIND_OPERATOR_TERMINATE;
     default: return v1::EVENT_KIND_OPERATOR_SETTLE;
   }
@@ -111,15 +112,17 @@ void checker::judge_leases(const v1::TaskRecord* before, const v1::TaskRecord& r
 // ---- orders ----
 
 void checker::order_heard(std::uint64_t ticket, const v1::OperateRequest& what) {
-  // Whoever sends a signal orders nothing about attempts.
+  // Whoever sends a signal or calls back orders nothing about attempts.
   const auto is_signal = what.action().verb() == v1::OPERATOR_VERB_SIGNAL;
-  if (!is_signal) restores_.ordered(what);
+  const auto is_callback = what.action().verb() == v1::OPERATOR_VERB_CALLBACK;
+  const auto orders = !is_signal && !is_callback;
+  if (orders) restores_.ordered(what);
+  if (is_callback) restores_.called(ticket, what.action().callback());
   if (restores_.on()) return;
-  if (is_signal)
-    contents_.of_signals().hears(ticket, what, signaled_task(what.ids(0)));
-  else
-    contents_.hears(ticket, what);
-  if (!is_signal) pace_.hears(what);
+  if (is_signal) contents_.of_signals().hears(ticket, what, signaled_task(what.ids(0)));
+  if (is_callback) contents_.of_callbacks().hears(ticket, what, called_task(what.ids(0)));
+  if (orders) contents_.hears(ticket, what);
+  if (orders) pace_.hears(what);
   if (what.ids_size() == 1) heard_[ticket] = {what.ids(0), event_of(what.action().verb())};
 }
 
@@ -131,12 +134,22 @@ signal_book::task checker::signaled_task(const std::string& id) const {
   return {&seen->second, shape_of(seen->second)};
 }
 
+callback_book::task checker::called_task(const std::string& id) const {
+  const auto seen = signaled_task(id);
+  return {seen.record, seen.plan};
+}
+
 /// What an operator is told to be done stands in the task's history, as often as it was done.
 void checker::order_answered(std::uint64_t ticket, const v1::OperateReply& what) {
+  if (what.results_size() == 1) restores_.answered(ticket, what.results(0));
   if (restores_.on()) return;
   const auto view = reads_->read();
   contents_.answers(ticket, what, *view);
-  if (what.results_size() == 1) contents_.of_signals().answers(ticket, what.results(0), signaled_task(what.results(0).id()));
+  if (what.results_size() == 1) {
+    const auto& result = what.results(0);
+    contents_.of_signals().answers(ticket, result, signaled_task(result.id()));
+    contents_.of_callbacks().answers(ticket, result, called_task(result.id()));
+  }
   const auto heard = heard_.extract(ticket);
   if (heard.empty() || what.results_size() != 1 || what.results(0).error().code() != v1::ERROR_CODE_OK) return;
   const auto& [id, kind] = heard.mapped();

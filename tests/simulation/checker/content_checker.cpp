@@ -84,7 +84,10 @@ void content_checker::answers(std::uint64_t ticket, const v1::OperateReply& what
 
 // ---- what is known ----
 
-const std::string* content_checker::given(const step_name& of) const { return services_->given(newest_key_(of)); }
+const std::string* content_checker::given(const step_name& of) const {
+  const auto key = newest_key_(of);
+  return callbacks_.has(key) ? callbacks_.given(key) : services_->given(key);
+}
 
 value content_checker::document_of(const v1::TaskRecord& record) const {
   value out;
@@ -135,6 +138,8 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
 
 void content_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan) {
   const auto document = document_of(record);
+  callbacks_.judge_key(what);
+  if (what.direction() == v1::DIRECTION_UNDO) callbacks_.judge_undo(what);
   if (what.direction() == v1::DIRECTION_UNDO)
     judge_undo(what, plan, document);
   else
@@ -246,11 +251,31 @@ void content_checker::judge_log(const v1::TaskRecord& now, int index, const v1::
                              std::to_string(log.attempt()) + " has printed");
 }
 
+/// Steps that are answered later.
+void content_checker::judge_called(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable,
+                                   const shape& plan) {
+  for (std::uint32_t i = 0; i < plan.size(); ++i) {
+    if (!plan.answered_later(i)) continue;
+    const auto& step = now.steps(static_cast<int>(i));
+    const auto* was = before == nullptr ? nullptr : &before->steps(static_cast<int>(i));
+    const step_name name{now.id(), i};
+    const auto is_completed = completed(step.state()) && (was == nullptr || !completed(was->state()));
+    const auto has_round = step.rounds() > (was == nullptr ? 0 : was->rounds());
+    std::optional<std::string> stored;
+    if (is_completed || has_round) stored = loaded(durable, now, step.output());
+    // A repeated step is completed after its last round, if no operator has settled it.
+    const auto known = rounds_.find(name);
+    if (!has_round && stored && known != rounds_.end() && !known->second.keys.empty() && *stored == known->second.output) stored.reset();
+    callbacks_.became_durable(now, i, newest_key_(name), stored ? &*stored : nullptr);
+  }
+}
+
 void content_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable,
                                      const shape* plan) {
   if (before == nullptr) judge_submission(now, durable);
   if (plan != nullptr) {
     judge_own_steps(before, now, durable, *plan);
+    judge_called(before, now, durable, *plan);
     judge_rounds(before, now, durable, *plan);
     judge_task_output(before, now, durable, *plan);
   }

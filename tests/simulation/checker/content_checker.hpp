@@ -18,6 +18,7 @@
 //   until           a step is repeated though its `until` does not give false, ends though it does not give true, or has too many rounds
 //   round_key       a round has the key of an earlier one
 //   task_output     a task that has completed keeps what its workflow's `output` gives, or an operator has said
+//   callback_*      what becomes of steps that are answered later (own/callback_book.hpp)
 //   log             a step keeps what its latest attempt has printed, byte for byte
 //   submission      a task keeps the input, the priority, the labels and the reply address that it was submitted with
 //   edited_input    an operator's other input that was confirmed is the step's
@@ -34,6 +35,7 @@
 #include "messages/api.pb.h"
 #include "messages/task.pb.h"
 #include "store/store.hpp"
+#include "tests/simulation/checker/own/callback_book.hpp"
 #include "tests/simulation/checker/own/signal_book.hpp"
 #include "tests/simulation/checker/own/wait_clock.hpp"
 #include "tests/simulation/checker/values.hpp"
@@ -45,10 +47,11 @@ namespace fairlead::simulation {
 
 class content_checker {
  public:
-  content_checker(world& in, const host_clock& of_shard) : world_(in), waits_(in, of_shard), signals_(in) {}
+  content_checker(world& in, const host_clock& of_shard) : world_(in), waits_(in, of_shard), signals_(in), callbacks_(in, of_shard) {}
   /// `newest_key`: under which a step was handed over last to be performed; empty: it never was.
   void connect(const services& behind, std::function<std::string(const step_name&)> newest_key) {
     services_ = &behind;
+    callbacks_.connect(behind);
     newest_key_ = std::move(newest_key);
   }
 
@@ -64,8 +67,13 @@ class content_checker {
   /// The submission leaves.
   void sends(const std::string& id) { waits_.sends(id); }
   /// It goes to the disk.
-  void decided(const v1::TaskRecord& record, const shape& plan) { waits_.decided(record, plan); }
+  void decided(const v1::TaskRecord& record, const shape& plan) {
+    waits_.decided(record, plan);
+    callbacks_.decided(record, plan);
+  }
   signal_book& of_signals() { return signals_; }
+  callback_book& of_callbacks() { return callbacks_; }
+  const callback_book& of_callbacks() const { return callbacks_; }
   /// Its answer leaves.
   void answers(std::uint64_t ticket, const v1::OperateReply& what, const store::snapshot& durable);
 
@@ -90,6 +98,7 @@ class content_checker {
                    const v1::StepDefinition& definition) const;
   void judge_wait(const v1::TaskRecord& record, std::uint32_t index, const std::string& stored, const v1::StepDefinition& definition) const;
   void judge_missed(const v1::StepRecord* before, const v1::TaskRecord& record, std::uint32_t index, const v1::StepDefinition& definition);
+  void judge_called(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable, const shape& plan);
   // Steps that are repeated, and outputs of tasks (own/round_contents.cpp).
   void judge_rounds(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable, const shape& plan);
   void judge_round_begins(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, const value& document);
@@ -107,6 +116,7 @@ class content_checker {
   std::map<step_name, std::string> inputs_;  // with which steps were handed over last, where no operator gave them
   wait_clock waits_;
   signal_book signals_;
+  callback_book callbacks_;
   struct round {
     std::set<std::string> keys;  // of those that have ended
     std::string output;          // of the last of them

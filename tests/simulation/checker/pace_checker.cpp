@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/simulation/world/services.hpp"
+
 namespace fairlead::simulation {
 
 namespace {
@@ -12,11 +14,18 @@ namespace {
 constexpr std::int64_t late_ms = 15'000;
 constexpr std::int64_t slow_commit_ms = 3'000;
 
-std::uint32_t limit_of(const v1::StepDefinition& step, v1::Direction direction) {
+/// Attempts to perform count for the rule that names the fault they ended with.
+bool has_rules(const v1::StepDefinition& step, v1::Direction direction) {
+  return direction == v1::DIRECTION_PERFORM && step.retry_size() != 0;
+}
+
+std::uint32_t limit_of(const v1::StepDefinition& step, v1::Direction direction, int rule = rule_tally::no_rule) {
+  if (rule != rule_tally::no_rule) return step.retry(rule).attempts();
   return direction == v1::DIRECTION_UNDO ? step.undo().attempts() : step.attempts();
 }
 
-std::int64_t patience_of(const v1::StepDefinition& step, v1::Direction direction) {
+std::int64_t patience_of(const v1::StepDefinition& step, v1::Direction direction, int rule = rule_tally::no_rule) {
+  if (rule != rule_tally::no_rule) return step.retry(rule).retry_for_ms();
   return direction == v1::DIRECTION_UNDO ? step.undo().retry_for_ms() : step.retry_for_ms();
 }
 
@@ -34,6 +43,12 @@ bool is_unbegun(const v1::HistoryEvent& event) {
   return event.kind() == v1::EVENT_KIND_STEP_RETRIED && (event.detail().find("has not begun the step") != std::string::npos ||
                                                          event.detail().find("gave the step back") != std::string::npos ||
                                                          event.detail().find("before the step was handed over") != std::string::npos);
+}
+
+/// It tells what a callback has said, or that none has come.
+bool is_of_callback(const v1::HistoryEvent& event) {
+  const auto begins = [&](std::string_view code) { return event.detail().starts_with(std::string{code} + ":"); };
+  return begins(code_of_late_transient) || begins(code_of_late_permanent) || begins("callback_timeout");
 }
 
 bool is_bad_end(v1::EventKind kind) {
@@ -85,7 +100,10 @@ void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& re
   const auto orders = known != decided_orders_.end() ? known->second : orders_of(what.task_id());
   const auto order = ++hand_overs_[name];
   // What an operator has said between both decisions may have excused all that were made.
-  if (orders != past.orders) past.excused = what.attempt() - 1;
+  if (orders != past.orders) {
+    past.excused = what.attempt() - 1;
+    past.ruled.forget(what.attempt() - 1);
+  }
   // A series of look-ups begins anew whenever the step comes into doubt again, which only the core can count.
   const auto counts = direction != v1::DIRECTION_LOOKUP;
   if (counts) judge_count(what, past, plan.step(what.step()), plan, decided_ms);
@@ -95,6 +113,8 @@ void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& re
   next.excused = past.excused;
   next.unbegun = past.unbegun;
   next.rounds = past.rounds;
+  next.more_ends = past.more_ends;
+  next.ruled = past.ruled;
   next.waited_ms = orders == past.orders ? past.waited_ms : 0;
   next.orders = orders;
   next.decided_ms = decided_ms;
@@ -105,34 +125,60 @@ void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& re
 
 void pace_checker::judge_count(const v1::Perform& what, const series& past, const v1::StepDefinition& step, const shape& plan,
                                std::int64_t decided_ms) const {
-  const auto limit = limit_of(step, what.direction());
+  const auto ruled = has_rules(step, what.direction());
+  const auto rule = past.ruled.last();
+  if (ruled && !rule) return;
+  const auto limit = limit_of(step, what.direction(), rule.value_or(rule_tally::no_rule));
+  // Beside what an attempt ended with, what a callback said of it may count.
+  const auto made = ruled ? past.ruled.count(*rule) + 1 : what.attempt() - past.excused;
   world_.judges("attempts");
-  if (limit == 0 || what.attempt() - past.excused <= limit) return;
+  if (limit == 0 || made <= limit + (ruled ? past.more_ends : 0)) return;
   const auto performs = what.direction() == v1::DIRECTION_PERFORM;
   if (performs && cools_off(step, plan)) {
     if (clock_.settings() != 0 || past.decided_ms == 0 || decided_ms - past.decided_ms >= cool_off_of(step, plan)) return;
   }
   world::broken("attempts", std::string{word(what.direction())} + " attempt " + std::to_string(what.attempt()) + " of step " +
                                 what.step_path() + " of " + what.task_id() + " was handed over, and " + std::to_string(limit) +
-                                " are allowed" +
+                                " are allowed" + (ruled ? " of those that end as the one before" : "") +
                                 (past.excused == 0 ? "" : " after the " + std::to_string(past.excused) + " before an operator's order"));
 }
 
 pace_checker::bounds pace_checker::pause_after(const v1::StepDefinition& step, const shape& plan, const v1::TaskRecord& record,
-                                               v1::Direction direction, std::uint32_t failures, std::int64_t retry_after_ms) const {
-  const auto& backoff = direction == v1::DIRECTION_UNDO ? step.undo().backoff() : step.backoff();
-  auto pause = static_cast<double>(backoff.first_ms());
-  for (std::uint32_t i = 1; i < failures; ++i) pause = std::min(pause * backoff.factor(), 1e9);
-  pause = std::min(pause, static_cast<double>(std::max(backoff.max_ms(), backoff.first_ms())));
-  bounds out{static_cast<std::int64_t>(pause / 2) - whole_ms, static_cast<std::int64_t>(pause) + whole_ms};
+                                               const pause_place& at, std::int64_t retry_after_ms) const {
+  const auto own_backoff = at.rule != rule_tally::no_rule && step.retry(at.rule).has_backoff();
+  const auto& backoff = own_backoff                          ? step.retry(at.rule).backoff()
+                        : at.direction == v1::DIRECTION_UNDO ? step.undo().backoff()
+                                                             : step.backoff();
+  const auto most = [&](std::uint32_t failures) {
+    auto pause = static_cast<double>(backoff.first_ms());
+    for (std::uint32_t i = 1; i < failures; ++i) pause = std::min(pause * backoff.factor(), 1e9);
+    return std::min(pause, static_cast<double>(std::max(backoff.max_ms(), backoff.first_ms())));
+  };
+  bounds out{static_cast<std::int64_t>(most(at.least_ends) / 2) - whole_ms, static_cast<std::int64_t>(most(at.most_ends)) + whole_ms};
   // Of look-ups not all have ended badly.
-  if (direction == v1::DIRECTION_LOOKUP) out.least_ms = backoff.first_ms() / 2 - whole_ms;
+  if (at.direction == v1::DIRECTION_LOOKUP) out.least_ms = backoff.first_ms() / 2 - whole_ms;
   if (retry_after_ms <= 0) return out;
   out.most_ms = std::max(out.most_ms, retry_after_ms * 11 / 10 + whole_ms);
   // Nobody sleeps through the end of the task's own time.
   const auto ends = plan.definition().timeout_ms() > 0 || record.deadline_unix_ms() != 0;
   if (!ends) out.least_ms = std::max(out.least_ms, retry_after_ms - whole_ms);
   return out;
+}
+
+/// Which pause follows the end of the attempt. `ends`: how many of the step have ended badly.
+pace_checker::pause_place pace_checker::place_of(const v1::StepDefinition& step, v1::Direction direction, const series& past,
+                                                 std::uint32_t attempt, std::uint32_t ends, bool is_ordered) const {
+  // Whether an end in doubt counts beside what a callback then says of the same attempt, nobody else can tell.
+  if (!has_rules(step, direction)) return {direction, rule_tally::no_rule, ends, ends + past.more_ends};
+  const auto rule = past.ruled.rule_at(attempt).value_or(rule_tally::no_rule);
+  const auto counted = std::max(past.ruled.count(rule), 1U);
+  // What an operator has said may have begun the count anew.
+  const auto least = is_ordered || counted <= past.more_ends ? 1 : counted - past.more_ends;
+  return {direction, rule, least, is_ordered ? ends + past.more_ends : counted + past.more_ends};
+}
+
+std::int64_t pace_checker::waited_ms(const v1::StepDefinition& step, v1::Direction direction, const series& past, int rule) const {
+  return has_rules(step, direction) ? past.ruled.waited_ms(rule) : past.waited_ms;
 }
 
 void pace_checker::judge_early(const v1::Perform& what, const series& past, const v1::TaskRecord& record, const shape& plan,
@@ -146,13 +192,20 @@ void pace_checker::judge_early(const v1::Perform& what, const series& past, cons
                                        std::to_string(decided_ms - past.ended_ms) + " ms after the one before, and is to wait for " +
                                        std::to_string(every_ms) + " ms");
   }
-  const auto said = ended && (past.fault == v1::FAULT_KIND_TRANSIENT || past.fault == v1::FAULT_KIND_IN_DOUBT);
-  if (!said || clock_.settings() != 0) return;
+  // What a callback says counts in place of the outcome.
   const auto& step = plan.step(what.step());
-  auto pause = pause_after(step, plan, record, what.direction(), past.attempt - past.rounds - past.unbegun, past.retry_after_ms);
+  const auto by_rule = has_rules(step, what.direction()) && past.ruled.rule_at(past.attempt).value_or(rule_tally::no_rule) >= 0;
+  const auto said = ended && !past.called &&
+                    (past.fault == v1::FAULT_KIND_TRANSIENT || past.fault == v1::FAULT_KIND_IN_DOUBT ||
+                     (by_rule && past.fault == v1::FAULT_KIND_PERMANENT));
+  if (!said || clock_.settings() != 0) return;
+  const auto place =
+      place_of(step, what.direction(), past, past.attempt, past.attempt - past.rounds - past.unbegun, orders_of(record.id()) != 0);
+  auto pause = pause_after(step, plan, record, place, past.retry_after_ms);
   // The last pause is only as long as what the workflow leaves. Where an operator has said something, nobody else can tell what that is.
-  const auto patience_ms = patience_of(step, what.direction());
-  if (patience_ms != 0 && (orders_of(record.id()) != 0 || past.waited_ms + blocked_ms(step.agent()) >= patience_ms)) return;
+  const auto patience_ms = patience_of(step, what.direction(), place.rule);
+  const auto waited = waited_ms(step, what.direction(), past, place.rule);
+  if (patience_ms != 0 && (orders_of(record.id()) != 0 || waited + blocked_ms(step.agent()) >= patience_ms)) return;
   // The long wait behind the last attempt is as long as the workflow says, whatever the service asks for.
   if (cools_off(step, plan)) pause.least_ms = std::min(pause.least_ms, cool_off_of(step, plan));
   world_.judges("early_recovery");
@@ -198,9 +251,18 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
       // A round has attempts, pauses and patience of its own.
       auto& past = of({now.id(), index}, v1::DIRECTION_PERFORM);
       past.rounds = past.excused = past.attempt;
-      past.unbegun = 0;
+      past.unbegun = past.more_ends = past.bad_ends = 0;
       past.waited_ms = 0;
+      past.ruled.forget(std::max(past.attempt, event.attempt()));
       newest.erase(index);
+    }
+    if (event.kind() == v1::EVENT_KIND_STEP_ANSWERED) of({now.id(), index}, v1::DIRECTION_PERFORM).called = true;
+    if (auto& past = of({now.id(), index}, event.direction()); is_bad_end(event.kind()) && past.attempt == event.attempt())
+      past.more_ends += ++past.bad_ends > 1 ? 1 : 0;
+    if (is_bad_end(event.kind()) && has_rules(plan.step(index), event.direction())) {
+      const auto rule = rule_tally::rule_of(plan.step(index), event);
+      if (rule != rule_tally::no_rule) world_.count("ends that count for a rule");
+      of({now.id(), index}, event.direction()).ruled.ended(event.attempt(), rule);
     }
     if (event.kind() == v1::EVENT_KIND_STEP_FAILED && event.detail().starts_with("repeat_exhausted:"))
       of({now.id(), index}, v1::DIRECTION_PERFORM).out_of_rounds = true;
@@ -245,11 +307,14 @@ void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, c
     const auto& past = of({now.id(), index}, direction);
     // A former leader handed it over, so late that what its agent says of it counts for another: handed_over_late().
     if (past.attempt < why.attempt() && why.kind() == v1::EVENT_KIND_STEP_FAILED) return;
-    const auto said = past.ended == why.attempt() && why.kind() != v1::EVENT_KIND_STEP_EXPIRED && !lost;
-    pause = pause_after(step, plan, now, direction, core::attempt_of(record, direction) - past.rounds - past.unbegun,
-                        said ? past.retry_after_ms : 0);
+    const auto said = past.ended == why.attempt() && why.kind() != v1::EVENT_KIND_STEP_EXPIRED && !lost && !is_of_callback(why);
+    const auto ends = core::attempt_of(record, direction) - past.rounds - past.unbegun;
+    const auto place = place_of(step, direction, past, why.attempt(), ends, orders_of(now.id()) != 0);
+    pause = pause_after(step, plan, now, place, said ? past.retry_after_ms : 0);
+    if (said && place.rule != rule_tally::no_rule && past.fault == v1::FAULT_KIND_PERMANENT)
+      world_.count("permanent faults that are retried");
     // A process that died is at once taken for dead, also where it had said something that nobody has taken.
-    judge_patience(now, index, why, waits_ms, pause, plan);
+    judge_patience(now, index, why, waits_ms, place.rule, pause, plan);
     if (!said || !past.accepted) pause.most_ms = std::max(pause.most_ms, past.retry_after_ms * 11 / 10 + whole_ms);
   }
   // What a clock was ahead by is not waited for once it is right.
@@ -263,24 +328,30 @@ void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, c
 
 /// A wait counts against what the workflow allows, and the last one is only as long as what is left of it.
 void pace_checker::judge_patience(const v1::TaskRecord& now, std::uint32_t index, const v1::HistoryEvent& why, std::int64_t waits_ms,
-                                  bounds& pause, const shape& plan) {
-  const auto patience_ms = patience_of(plan.step(index), why.direction());
+                                  int rule, bounds& pause, const shape& plan) {
+  const auto& step = plan.step(index);
+  const auto patience_ms = patience_of(step, why.direction(), rule);
   if (patience_ms == 0) return;
   // Of look-ups only the core can count when they began.
   if (why.direction() == v1::DIRECTION_LOOKUP) pause.least_ms = std::min<std::int64_t>(pause.least_ms, 1 - whole_ms);
   if (why.direction() == v1::DIRECTION_LOOKUP) return;
   auto& past = of({now.id(), index}, why.direction());
-  if (orders_of(now.id()) != past.orders) past.waited_ms = 0;
+  if (orders_of(now.id()) != past.orders) {
+    past.waited_ms = 0;
+    past.ruled.forget_waits();
+  }
+  const auto waited = waited_ms(step, why.direction(), past, rule);
   if (clock_.settings() == 0) {
     world_.judges("retried_too_long");
-    if (past.waited_ms >= patience_ms)
+    if (waited >= patience_ms)
       world::broken("retried_too_long", "step " + now.steps(static_cast<int>(index)).path() + " of " + now.id() + " has waited for " +
-                                            std::to_string(past.waited_ms) + " ms of " + std::to_string(patience_ms) +
+                                            std::to_string(waited) + " ms of " + std::to_string(patience_ms) +
                                             " ms, and waits for another attempt");
   }
   // What a breaker kept it waiting counts as well, so as little as nothing may be left.
   pause.least_ms = std::min<std::int64_t>(pause.least_ms, 1 - whole_ms);
   past.waited_ms += waits_ms;
+  past.ruled.waits(rule, waits_ms);
 }
 
 void pace_checker::judge_given_up(const v1::TaskRecord& now, const v1::HistoryEvent& what, const v1::HistoryEvent* before,
@@ -293,24 +364,30 @@ void pace_checker::judge_given_up(const v1::TaskRecord& now, const v1::HistoryEv
   if (before->detail().starts_with("repeat_exhausted:")) return;
   const auto& step = plan.step(what.step() - 1);
   const auto& past = of({now.id(), what.step() - 1}, direction);
-  const auto made = what.attempt() - (direction == v1::DIRECTION_PERFORM ? past.rounds : 0);
+  const auto ruled = has_rules(step, direction);
+  const auto rule = ruled ? past.ruled.rule_at(what.attempt()).value_or(rule_tally::no_rule) : rule_tally::no_rule;
+  const auto made =
+      ruled ? past.ruled.count(rule) + past.more_ends : what.attempt() - (direction == v1::DIRECTION_PERFORM ? past.rounds : 0);
   const auto said = past.ended == what.attempt();
-  if (said && past.fault == v1::FAULT_KIND_PERMANENT) return;
+  const auto permanent = before->detail().starts_with(code_of_late_permanent) || (said && past.fault == v1::FAULT_KIND_PERMANENT);
+  if (permanent && rule == rule_tally::no_rule) return;
   if (direction == v1::DIRECTION_PERFORM && !core::may_be_repeated(step.in_doubt()) && before->kind() != v1::EVENT_KIND_STEP_FAILED) return;
-  if (const auto patience_ms = patience_of(step, direction); patience_ms != 0) {
+  const auto limit = limit_of(step, direction, rule);
+  if (const auto patience_ms = patience_of(step, direction, rule); patience_ms != 0) {
     if (clock_.settings() != 0) return;
     world_.judges("gave_up_early");
-    if (limit_of(step, direction) != 0 && made >= limit_of(step, direction)) return;
-    if (past.waited_ms + blocked_ms(step.agent()) < patience_ms)
-      world::broken("gave_up_early", "step " + step.name() + " of " + now.id() + " was given up after " + std::to_string(past.waited_ms) +
-                                         " of " + std::to_string(patience_ms) + " ms");
+    if (limit != 0 && made >= limit) return;
+    const auto waited = waited_ms(step, direction, past, rule);
+    if (waited + blocked_ms(step.agent()) < patience_ms)
+      world::broken("gave_up_early", "step " + step.name() + " of " + now.id() + " was given up after " + std::to_string(waited) + " of " +
+                                         std::to_string(patience_ms) + " ms");
     return;
   }
-  if (limit_of(step, direction) == 0) return;
+  if (limit == 0) return;
   world_.judges("gave_up_early");
-  if (made < limit_of(step, direction))
+  if (made < limit)
     world::broken("gave_up_early", "step " + step.name() + " of " + now.id() + " was given up after " + std::to_string(made) + " of " +
-                                       std::to_string(limit_of(step, direction)) + " attempts");
+                                       std::to_string(limit) + " attempts");
 }
 
 // ---- what does not come ----

@@ -18,6 +18,7 @@
 #include "messages/agent.pb.h"
 #include "messages/api.pb.h"
 #include "messages/task.pb.h"
+#include "tests/simulation/checker/own/rule_tally.hpp"
 #include "tests/simulation/plans/workflows.hpp"
 #include "tests/simulation/world/clocks.hpp"
 #include "tests/simulation/world/ledger.hpp"
@@ -70,7 +71,11 @@ class pace_checker {
     std::int64_t ended_ms = 0;   // by the shard's clock
     std::int64_t waited_ms = 0;  // for further attempts, since an operator's last order
     bool accepted = false;
-    bool out_of_rounds = false;  // since its last attempt the step has failed for want of rounds
+    bool out_of_rounds = false;   // since its last attempt the step has failed for want of rounds
+    std::uint32_t bad_ends = 0;   // of its last attempt; a callback may bring a second one
+    std::uint32_t more_ends = 0;  // so many attempts have had two, of this round
+    bool called = false;          // a callback has come since
+    rule_tally ruled;             // of a step with rules
   };
   struct bounds {
     std::int64_t least_ms = 0;
@@ -79,15 +84,25 @@ class pace_checker {
 
   series& of(const step_name& step, v1::Direction direction) { return steps_[{step, direction}]; }
   std::uint64_t orders_of(const std::string& task) const;
-  bounds pause_after(const v1::StepDefinition& step, const shape& plan, const v1::TaskRecord& record, v1::Direction direction,
-                     std::uint32_t failures, std::int64_t retry_after_ms) const;
+  /// What a pause depends on.
+  struct pause_place {
+    v1::Direction direction = v1::DIRECTION_PERFORM;
+    int rule = rule_tally::no_rule;
+    std::uint32_t least_ends = 1;  // bad ends that count, this one included
+    std::uint32_t most_ends = 1;
+  };
+  bounds pause_after(const v1::StepDefinition& step, const shape& plan, const v1::TaskRecord& record, const pause_place& at,
+                     std::int64_t retry_after_ms) const;
+  pause_place place_of(const v1::StepDefinition& step, v1::Direction direction, const series& past, std::uint32_t attempt,
+                       std::uint32_t ends, bool is_ordered) const;
+  std::int64_t waited_ms(const v1::StepDefinition& step, v1::Direction direction, const series& past, int rule) const;
   void judge_count(const v1::Perform& what, const series& past, const v1::StepDefinition& step, const shape& plan,
                    std::int64_t decided_ms) const;
   void judge_early(const v1::Perform& what, const series& past, const v1::TaskRecord& record, const shape& plan,
                    std::int64_t decided_ms) const;
   void judge_pause(const v1::TaskRecord& now, std::uint32_t index, const v1::HistoryEvent& why, const shape& plan);
-  void judge_patience(const v1::TaskRecord& now, std::uint32_t index, const v1::HistoryEvent& why, std::int64_t waits_ms, bounds& pause,
-                      const shape& plan);
+  void judge_patience(const v1::TaskRecord& now, std::uint32_t index, const v1::HistoryEvent& why, std::int64_t waits_ms, int rule,
+                      bounds& pause, const shape& plan);
   std::int64_t blocked_ms(const std::string& agent) const;
   void judge_given_up(const v1::TaskRecord& now, const v1::HistoryEvent& what, const v1::HistoryEvent* before, const shape& plan);
 

@@ -108,6 +108,16 @@ void restore_judge::handed_over(const v1::Perform& what, const shape* plan, cons
   if (what.direction() == v1::DIRECTION_PERFORM && plan != nullptr)
     performs_.push_back({world_.now_us(), of, what.idempotency_key(), looks_up(plan->step(of.step).agent())});
   handed_[name_of(what)].insert(lineages_);
+  if (!what.callback().empty()) callbacks_.emplace(what.callback(), lineages_);
+}
+
+void restore_judge::answered(std::uint64_t ticket, const v1::OperateResult& what) {
+  const auto call = calls_.extract(ticket);
+  if (call.empty() || !on() || what.error().code() != v1::ERROR_CODE_OK) return;
+  world_.judges("old_lineage");
+  const auto found = callbacks_.find(call.mapped());
+  if (found != callbacks_.end() && found->second != lineages_)
+    world::broken("old_lineage", "a callback about " + what.id() + " was taken, and an earlier lineage has given it out");
 }
 
 bool restore_judge::looks_up(const std::string& agent) const {

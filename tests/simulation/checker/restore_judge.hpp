@@ -5,7 +5,8 @@
 // that are kept and lost.
 //
 // Rules:
-//   old_lineage          an agent that has met a later lineage begins or reports what an earlier one has handed over; or it is taken
+//   old_lineage          an agent that has met a later lineage begins or reports what an earlier one has handed over; or it is taken, or a callback
+//                        that an earlier one has given out
 //   number_reused        the number of a task, an alert or an attempt of the lost time is given out once more
 //   restored_not_doubted a step that was not completed at the moment that is put back is performed without a look-up where its agent makes
 //                        them, or under another key than it had, and nobody has said that it was never performed
@@ -48,6 +49,9 @@ class restore_judge {
   /// An agent's outcomes come to the Scheduler.
   void reported(const v1::OutcomeBatch& what);
   void accepted(const v1::OutcomeAck& what);
+  /// A callback has come to the Scheduler, and is answered.
+  void called(std::uint64_t ticket, const std::string& callback) { calls_[ticket] = callback; }
+  void answered(std::uint64_t ticket, const v1::OperateResult& what);
   /// An operator's order has come to it.
   void ordered(const v1::OperateRequest& what);
   void committed(const store::batch& what);
@@ -90,6 +94,8 @@ class restore_judge {
   std::map<attempt_name, std::set<std::uint32_t>> handed_;   // by which lineages
   std::vector<std::pair<std::int64_t, step_name>> undos_;    // handed over, and when
   std::vector<std::pair<std::int64_t, std::string>> edits_;  // orders with another input, by task, and when
+  std::map<std::string, std::uint32_t> callbacks_;           // by which lineage they were given out
+  std::map<std::uint64_t, std::string> calls_;               // by ticket
   struct performed {
     std::int64_t at_us = 0;
     step_name of;

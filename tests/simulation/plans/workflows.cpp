@@ -40,6 +40,9 @@ class generator {
     leave_to_the_shard();
     give_output();
     repeat_some();
+    undo_some_failed();
+    answer_later();
+    rule_faults();
     ask_for_fitting_input();
     make_lawful();
     return definition_;
@@ -304,9 +307,71 @@ class generator {
     }
   }
 
+  /// What is undone also where it has failed reads nothing of its own step: from a stream of its own, as this was added to what had been there.
+  void undo_some_failed() {
+    random_stream luck{workflow_, 1'100};
+    if (!luck.chance(400) || !settings_.has(concern::undo_of_failed)) return;
+    for (auto& step : *definition_.mutable_steps()) {
+      const auto wanted = luck.chance(650);
+      const auto n = luck.chance(500);
+      if (!wanted || !step.has_undo() || step.undo().none()) continue;
+      auto& undo = *step.mutable_undo();
+      if (undo.with_json().find(".steps." + step.name()) != std::string::npos)
+        undo.set_with_json(n ? R"({"n":"${ .input.n }","of":"${ .task.id }"})" : "");
+      undo.set_also_if_failed(true);
+    }
+  }
+
+  /// Some steps are answered later, from a stream of their own. Those that may wait again and again wait for a short time: other tasks may wait for
+  /// the place of theirs.
+  void answer_later() {
+    random_stream luck{workflow_, 1'200};
+    if (!luck.chance(300) || !settings_.has(concern::callbacks)) return;
+    for (auto& step : *definition_.mutable_steps()) {
+      const auto wanted = luck.chance(500);
+      const auto short_ms = luck.between(100, 1'500);
+      const auto long_ms = luck.between(1'500, 10'000);
+      const auto is_short = luck.chance(400);
+      if (!wanted || step.kind() != v1::STEP_KIND_CALL) continue;
+      const auto says = step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? definition_.on_failure() : step.on_failure();
+      const auto comes_again = says == v1::ON_FAILURE_COOL_OFF || step.has_repeat() || step.attempts() == 0;
+      step.set_callback_ms(is_short || comes_again ? short_ms : long_ms);
+    }
+  }
+
+  /// Some steps are retried by the class of their faults, from a stream of their own. The codes are those of agents, services and leases.
+  void rule_faults() {
+    random_stream luck{workflow_, 1'300};
+    if (!luck.chance(350) || !settings_.has(concern::retry_rules)) return;
+    for (auto& step : *definition_.mutable_steps()) {
+      const auto wanted = luck.chance(600);
+      std::vector<std::vector<std::string>> classes{{"busy", "down"},
+                                                    {"refused"},
+                                                    {"failed", "key_spent"},
+                                                    {"connection_*", "try_timeout"},
+                                                    {"lease_expired", "heartbeat_missed", "agent_lost"},
+                                                    {"job_*"}};
+      const auto count = luck.between(1, 3);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto which = static_cast<std::ptrdiff_t>(luck.below(classes.size()));
+        v1::RetryRule rule;
+        for (const auto& code : classes[static_cast<std::size_t>(which)]) rule.add_on(code);
+        classes.erase(classes.begin() + which);
+        if (i > 0 && i + 1 == count && luck.chance(200)) {
+          rule.clear_on();
+          rule.add_on("*");
+        }
+        rule.set_attempts(static_cast<std::uint32_t>(luck.between(1, 4)));
+        be_patient(luck, rule);
+        if (luck.chance(500)) set_backoff(*rule.mutable_backoff(), luck);
+        if (wanted && step.kind() == v1::STEP_KIND_CALL) *step.add_retry() = std::move(rule);
+      }
+    }
+  }
+
   /// From a stream of its own, as it was added to what had been there. Whatever clients and jobs give fits, but for what is meant not to.
   void ask_for_fitting_input() {
-    random_stream luck{workflow_, 1'100};
+    random_stream luck{workflow_, 1'400};
     if (!luck.chance(250) || !settings_.has(concern::schemas)) return;
     constexpr const char* all[] = {
         R"({"type":"object","properties":{"n":{"type":"integer","minimum":0},"yes":{"type":"boolean"},"at":{"type":"string"}},"required":["n"]})",

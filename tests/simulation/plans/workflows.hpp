@@ -34,7 +34,11 @@ class shape {
   /// No agent carries it out.
   bool own(std::uint32_t index) const { return step(index).kind() != v1::STEP_KIND_CALL; }
   bool repeats(std::uint32_t index) const { return step(index).has_repeat(); }
+  /// A callback brings what it gives.
+  bool answered_later(std::uint32_t index) const { return step(index).callback_ms() != 0; }
   bool undoable(std::uint32_t index) const { return step(index).has_undo() && !step(index).undo().none(); }
+  /// Also a step that has failed.
+  bool undoes_failed(std::uint32_t index) const { return undoable(index) && step(index).undo().also_if_failed(); }
   bool says_undo_none(std::uint32_t index) const { return step(index).has_undo() && step(index).undo().none(); }
 
  private:

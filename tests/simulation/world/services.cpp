@@ -4,8 +4,6 @@
 
 namespace fairlead::simulation {
 
-namespace {}  // namespace
-
 std::string services::output_for(const std::string& key) {
   // Now and then more than a row takes, so that it stands in a slot of its own.
   const auto large = world_.shapes.chance(60) && world_.settings.has(concern::large_payloads);
@@ -31,6 +29,7 @@ fairlead::agents::attempt_result services::perform(known_key& known, bool fresh,
     known.state = fate::refused;
     known.answers_transient = as_transient;
   } else if (fresh || (!promised && forgotten(known, what.task_id(), who)) || (known.state == fate::refused && world_.long_calm())) {
+    if (!what.callback().empty()) return accept(known, what, entry, note);
     // (In doubt the system keeps to a key however often it is refused: a service that never let go would hold up the end for ever. What a
     // time that was lost and put back has asked for under another key has come by then.)
     known.state = fate::performed;
@@ -42,6 +41,7 @@ fairlead::agents::attempt_result services::perform(known_key& known, bool fresh,
     note = fresh ? "performed" : "performed ONCE MORE: the key was forgotten";
     return fairlead::agents::completed(known.output);
   }
+  if (!what.callback().empty() && !promised && known.state != fate::refused) return accept_again(known, what, note);
   if (known.state == fate::refused) {
     note = "refused once and for all";
     auto answer = known.answers_transient ? fairlead::agents::transient_fault("failed", "it failed, and will under this key")
@@ -90,11 +90,13 @@ fairlead::agents::attempt_result services::carry_out(const v1::Perform& what, co
     answer = fairlead::agents::completed("{}");
   } else {
     const auto [at, fresh] = keys_.try_emplace(what.perform_key());
-    if (fresh || at->second.state == fate::refused) at->second.state = fate::promised_away;
+    const auto is_open = !fresh && at->second.state == fate::accepted && world_.strikes(concern::callbacks, world_.callbacks, 300);
+    if (!is_open && may_be_blocked(at->second.state, fresh)) at->second.state = fate::promised_away;
     const auto performed = at->second.state == fate::performed;
-    note = performed ? "it was performed" : "it never happened";
+    if (performed) told_.insert(what.perform_key());
+    note = performed ? "it was performed" : is_open ? "it is being done" : "it never happened";
     answer = fairlead::agents::completed(performed ? at->second.output : "null");
-    answer.verdict = performed ? v1::LOOKUP_VERDICT_DONE : v1::LOOKUP_VERDICT_NEVER_HAPPENED;
+    answer.verdict = performed ? v1::LOOKUP_VERDICT_DONE : is_open ? v1::LOOKUP_VERDICT_UNKNOWN : v1::LOOKUP_VERDICT_NEVER_HAPPENED;
   }
   book_.write(entry);
   world_.count(word(what.direction()));
@@ -109,8 +111,9 @@ fairlead::agents::attempt_result services::carry_out(const v1::Perform& what, co
 
 std::optional<std::string> services::inspect(const std::string& perform_key) {
   const auto [at, fresh] = keys_.try_emplace(perform_key);
-  if (fresh || at->second.state == fate::refused) at->second.state = fate::blocked;
+  if (may_be_blocked(at->second.state, fresh)) at->second.state = fate::blocked;
   if (at->second.state != fate::performed) return std::nullopt;
+  told_.insert(perform_key);
   return at->second.output;
 }
 

@@ -66,6 +66,9 @@ const char* concern_name(concern which) {
     case concern::signals: return "signals";
     case concern::results: return "results";
     case concern::repeats: return "repeats";
+    case concern::undo_of_failed: return "undo_of_failed";
+    case concern::callbacks: return "callbacks";
+    case concern::retry_rules: return "retry_rules";
     case concern::schemas: return "schemas";
     case concern::count: break;
   }

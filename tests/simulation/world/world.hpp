@@ -78,7 +78,8 @@ class world {
         replicas(what.seed, 42),
         doors(what.seed, 43),
         exits(what.seed, 44),
-        signals(what.seed, 45) {}
+        signals(what.seed, 45),
+        callbacks(what.seed, 46) {}
 
   // ---- time ----
 
@@ -184,6 +185,7 @@ class world {
   random_stream doors;         // workers over HTTP: who they are, and what becomes of their requests and of the nodes that carry them
   random_stream exits;         // when they are told to end, and how they do
   random_stream signals;       // who sends which to a task, and when
+  random_stream callbacks;     // what becomes of work that services have accepted, and when they say so
 
  private:
   struct entry {

@@ -15,6 +15,8 @@ struct http_request {
   std::vector<std::pair<std::string, std::string>> headers;
   std::optional<std::string> body;
   std::vector<std::string> private_headers;  // names of headers with secrets: only sent to the host that they were written for
+  std::string
+      callback{};  // a text by which headers and body can be told that hold the URL of a callback, which is private, too; empty: none does
 };
 
 /// The end of an exchange. Made by the loop, judged by conclude().

@@ -69,13 +69,8 @@ void task_machine::decide_round(std::uint32_t index, const std::optional<std::st
     if (repeat.every_ms() > 0 && !planted(&planted_faults::repeat_at_once)) wait_until(index, now_ms() + repeat.every_ms());
     return;
   }
-  auto& fault = *step.mutable_fault();
-  fault.set_kind(v1::FAULT_KIND_PERMANENT);
-  fault.set_code(std::string{out_of_rounds_code});
-  fault.set_message("`until` was not true after " + std::to_string(step.rounds()) + (step.rounds() == 1 ? " round" : " rounds"));
-  move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
-  note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + fault.message());
-  give_up(index);
+  fail_for_good(index, out_of_rounds_code,
+                "`until` was not true after " + std::to_string(step.rounds()) + (step.rounds() == 1 ? " round" : " rounds"));
 }
 
 }  // namespace fairlead::core

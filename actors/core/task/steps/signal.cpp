@@ -67,14 +67,8 @@ void task_machine::miss_signal(std::uint32_t index) {
     note(v1::EVENT_KIND_STEP_TIMED_OUT, index, why);
     return;
   }
-  auto& fault = *step.mutable_fault();
-  fault.set_kind(v1::FAULT_KIND_PERMANENT);
-  fault.set_code(std::string{no_signal_code});
-  fault.set_message(why);
   step.set_failure_count(step.failure_count() + 1);
-  move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
-  note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + why);
-  give_up(index);
+  fail_for_good(index, no_signal_code, why);
 }
 
 // ---- a signal comes ----
@@ -110,12 +104,13 @@ void task_machine::operator_signal(const v1::OperatorAction& action) {
   if (const auto checked = check_json(data); !checked.ok())
     return refuse("the data of the signal are not JSON: " + checked.failure().sentence, "correct the JSON",
                   v1::ERROR_CODE_INVALID_ARGUMENT);
-  if (kept_signals(record_, name) >= most_kept_signals)
-    return refuse("task " + record_.id() + " keeps " + std::to_string(most_kept_signals) + " signals " + name + " that no step has taken",
-                  "wait until a step takes one: fairlead task watch " + record_.id(), v1::ERROR_CODE_OVERLOADED);
-  if (record_.signals_size() >= most_signals_of_task)
-    return refuse("task " + record_.id() + " keeps " + std::to_string(most_signals_of_task) + " signals that no step has taken",
-                  "wait until a step takes one: fairlead task watch " + record_.id(), v1::ERROR_CODE_OVERLOADED);
+  const auto many_of_name = kept_signals(record_, name) >= most_kept_signals;
+  if (many_of_name || record_.signals_size() >= most_signals_of_task)
+    return refuse(
+        "task " + record_.id() + " keeps " +
+            (many_of_name ? std::to_string(most_kept_signals) + " signals " + name : std::to_string(most_signals_of_task) + " signals") +
+            " that no step has taken",
+        "wait until a step takes one: fairlead task watch " + record_.id(), v1::ERROR_CODE_OVERLOADED);
   add_event(record_, v1::EVENT_KIND_TASK_SIGNALED, 0, 0, ctx_.now, name).set_who(action.who());
   out_.changed = true;
   if (!planted(&planted_faults::lose_early_signal) || std::any_of(record_.steps().begin(), record_.steps().end(), waits_itself)) {

@@ -26,6 +26,10 @@ class context {
   std::uint32_t attempt() const;     // 1, 2, …: how often the step was handed over
   std::uint32_t try_number() const;  // 1, 2, … within the attempt
 
+  /// Of a step with a callback: what the handler returns says only that it has accepted the work. The output goes to this URL (POST) when the
+  /// work is done. Whoever has the URL can answer for the step: it belongs into no log. Empty: the step has no callback.
+  std::string_view callback_url() const;
+
   /// For undo and lookup: the key under which the step was, or may have been, performed.
   std::string_view perform_key() const;
   /// For an undo: nobody knows whether the perform was carried out.

@@ -52,6 +52,8 @@ class undo_call {
   undo_call& retry_for(duration how_long);
   /// Default of `max`: one minute, or `first` if that is longer.
   undo_call& backoff(duration first, double factor = 2, std::optional<duration> max = std::nullopt);
+  /// The step is undone also if its attempts have failed: they may have left something behind. `with` cannot read the step itself then.
+  undo_call& also_if_failed();
 
   const v1::UndoDefinition& definition() const { return definition_; }
   /// The problem of the template; empty: none.
@@ -60,6 +62,26 @@ class undo_call {
  private:
   v1::UndoDefinition definition_;
   std::string problem_;
+  bool retry_for_given_ = false;
+};
+
+/// How a step is retried after faults with certain codes, in place of what the step says for all others.
+class retry_rule {
+ public:
+  /// The code of a fault, such as "http_502". One that ends with `*` stands for all codes that begin so.
+  explicit retry_rule(std::string code);
+  /// Another code.
+  retry_rule& on(std::string code);
+  /// As for an undo. With 1 such a fault is not retried.
+  retry_rule& attempts(std::uint32_t how_many);
+  retry_rule& retry_for(duration how_long);
+  /// Default: the step's.
+  retry_rule& backoff(duration first, double factor = 2, std::optional<duration> max = std::nullopt);
+
+  const v1::RetryRule& definition() const { return definition_; }
+
+ private:
+  v1::RetryRule definition_;
   bool retry_for_given_ = false;
 };
 
@@ -97,12 +119,17 @@ class workflow_step {
   workflow_step& attempts(std::uint32_t how_many);
   workflow_step& retry_for(duration how_long);
   workflow_step& backoff(duration first, double factor = 2, std::optional<duration> max = std::nullopt);
+  /// Adds a rule. The first one that names the code of a fault counts.
+  workflow_step& retry(const retry_rule& rule);
   workflow_step& heartbeat(duration at_least_every);
   /// The instance that performs it must carry this label.
   workflow_step& label(std::string key, std::string value);
   workflow_step& in_doubt(fairlead::in_doubt what);
   workflow_step& on_failure(fairlead::on_failure what);
   workflow_step& cool_off(duration how_long);
+  /// The agent only accepts the work, and the output comes later over HTTP: see context::callback_url. `timeout`: from the acceptance to the
+  /// callback, at most 3660 days.
+  workflow_step& callback(duration timeout);
   /// The step is performed again until the expression gives true, such as "${ .steps.poll.done }": it may read the step's own output. `every`:
   /// from the end of a round to the next. After `max` rounds the step fails.
   workflow_step& repeat(const std::string& until, duration every = duration{0}, std::uint32_t max = 1'000);

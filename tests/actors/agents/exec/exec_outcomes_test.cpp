@@ -260,6 +260,15 @@ TEST_F(exec_outcomes, the_environment_is_what_the_configuration_says_and_nothing
   unsetenv("FAIRLEAD_TEST_CANARY");
 }
 
+TEST_F(exec_outcomes, a_command_is_told_where_its_callback_goes) {
+  auto config = one_script("echo \"\\\"${FAIRLEAD_CALLBACK_URL-none}\\\"\"");
+  const auto agent = running(config);
+  auto what = a_perform(1, "do", folder.input());
+  EXPECT_EQ(brief(run_one(*agent, what)), "ok \"none\"");
+  what.set_callback_url("http://h/v1/callbacks/AbC-_9");
+  EXPECT_EQ(brief(run_one(*agent, what)), "ok \"http://h/v1/callbacks/AbC-_9\"");
+}
+
 TEST_F(exec_outcomes, a_command_has_its_four_descriptors_and_no_other) {
   auto config = one_script("cd /proc/self/fd && echo *");
   config.calls["do"].command = {"/bin/ls", "/proc/self/fd"};

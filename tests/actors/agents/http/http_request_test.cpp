@@ -211,12 +211,48 @@ TEST(http_request, renders_a_body_of_the_input) {
   EXPECT_TRUE(says(missing.failure().sentence, "amount")) << missing.failure().sentence;
 }
 
+v1::Perform with_callback(const std::string& input = "{}") {
+  auto out = a_perform(1, "do", input);
+  out.set_callback("AbC-_9");
+  out.set_callback_url("https://h:1/v1/callbacks/AbC-_9");
+  return out;
+}
+
+TEST(http_request, says_where_the_callback_goes) {
+  auto call = to("/x?then={callback_url}");
+  call.headers = {{"X-Notify", "<{callback_url}>"}};
+  call.body_template = R"({"order":"${ .input.order }","notify":{"url":"${ .callback_url }"},"again":"${.callback_url}"})";
+  const auto prepared = prepare(call, "http://h:1");
+  ASSERT_TRUE(prepared.ok()) << prepared.failure().sentence;
+  const auto request = built(*prepared, with_callback(R"({"order":"A","callback_url":"mine"})"));
+  ASSERT_TRUE(request.ok()) << request.failure().sentence;
+  EXPECT_EQ(request->url, "http://h:1/x?then=https%3A%2F%2Fh%3A1%2Fv1%2Fcallbacks%2FAbC-_9");
+  EXPECT_EQ(header(*request, "x-notify"), "<https://h:1/v1/callbacks/AbC-_9>");
+  EXPECT_EQ(header(*request, "fairlead-callback-url"), "https://h:1/v1/callbacks/AbC-_9");
+  EXPECT_EQ(request->body, R"({"order":"A","notify":{"url":"https://h:1/v1/callbacks/AbC-_9"},"again":"https://h:1/v1/callbacks/AbC-_9"})");
+}
+
+TEST(http_request, of_a_step_without_a_callback_has_none) {
+  auto call = to("/x?then={callback_url}");
+  call.body_template = R"({"url":"${ .callback_url }"})";
+  const auto prepared = prepare(call, "http://h:1");
+  ASSERT_TRUE(prepared.ok()) << prepared.failure().sentence;
+  const auto request = built(*prepared, a_perform(1, "do", R"({"callback_url":"mine"})"));
+  ASSERT_TRUE(request.ok()) << request.failure().sentence;
+  EXPECT_EQ(request->url, "http://h:1/x?then=mine") << "a field of the input like any other";
+  EXPECT_EQ(request->body, R"({"url":null})");
+  EXPECT_EQ(header(*request, "fairlead-callback-url"), "absent");
+  EXPECT_FALSE(built(*prepared, a_perform(2, "do")).ok());
+}
+
 TEST(http_request, refuses_bodies_that_are_no_plain_paths_over_the_input) {
   auto call = to("/x");
   call.body_template = R"({"n":"${ .input.a + 1 }"})";
   EXPECT_TRUE(says(refusal(call), "plain path")) << refusal(call);
   call.body_template = R"({"n":"${ .task.id }"})";
   EXPECT_TRUE(says(refusal(call), ".input")) << refusal(call);
+  call.body_template = R"({"n":"${ .callback_url.x }"})";
+  EXPECT_TRUE(says(refusal(call), "there is no .callback_url")) << refusal(call);
   call.body_template = R"({"n":)";
   EXPECT_TRUE(says(refusal(call), "body: "));
   call.body_template = R"("${ .input }")";

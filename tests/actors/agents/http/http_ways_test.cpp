@@ -297,5 +297,47 @@ TEST(http_secrets, stay_with_the_host_they_were_written_for) {
   EXPECT_EQ(other.seen().at(0).headers.count("x-api-key"), 0U);
 }
 
+TEST(http_callbacks, are_awaited_whatever_the_service_says_to_its_acceptance) {
+  std::string said;
+  int status = 202;
+  http_test_server server{[&](peer& p, const seen_request&) { p.answer(status, "Accepted", said); }};
+  auto config = one_call(server.url());
+  config.calls["do"].output_template = R"("${ .body.id }")";
+  const auto agent = make(config);
+  auto what = a_perform(1, "do");
+  EXPECT_EQ(brief(run_one(*agent, what)), "in_doubt bad_response");
+  what.set_callback("AbC-_9");
+  what.set_callback_url("http://h/v1/callbacks/AbC-_9");
+  for (const auto* const body : {"", "<html>thanks</html>", "{\"id\":1}"}) {
+    said = body;
+    EXPECT_EQ(brief(run_one(*agent, what)), "ok null") << body;
+  }
+  status = 422;
+  EXPECT_EQ(brief(run_one(*agent, what)), "permanent http_422");
+}
+
+TEST(http_callbacks, stay_with_the_host_they_were_given_to) {
+  http_test_server other{[](peer& p, const seen_request&) { p.answer(200, "OK", "\"other\""); }};
+  redirecting_server there{[&](const seen_request&) { return other.url() + "/x"; }, 307};
+  auto config = there.agent("POST", 5);
+  config.allow_hosts = {"127.0.0.1"};
+  auto& call = config.calls["do"];
+  call.headers = {{"X-Notify", "{callback_url}"}, {"X-Team", "a"}};
+  call.body_template = R"({"url":"${ .callback_url }"})";
+  auto what = a_perform(1, "do");
+  what.set_callback("AbC-_9");
+  what.set_callback_url("http://h/v1/callbacks/AbC-_9");
+  const auto refused = run_one(*make(config), what);
+  EXPECT_EQ(brief(refused), "permanent http_307");
+  EXPECT_TRUE(says(refused.fault->message(), "the URL of the callback")) << refused.fault->message();
+  EXPECT_EQ(other.seen().size(), 0U);
+  EXPECT_EQ(there.server.seen().at(0).headers.at("fairlead-callback-url"), "http://h/v1/callbacks/AbC-_9");
+  call.body_template = "none";
+  EXPECT_EQ(brief(run_one(*make(config), what)), "ok \"other\"");
+  const auto& seen = other.seen().at(0).headers;
+  EXPECT_EQ(seen.count("fairlead-callback-url") + seen.count("x-notify"), 0U);
+  EXPECT_EQ(seen.at("x-team"), "a");
+}
+
 }  // namespace
 }  // namespace fairlead::test

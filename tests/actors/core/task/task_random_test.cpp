@@ -38,7 +38,7 @@ v1::StepDefinition own_step(engine_of_chance& chance, const v1::StepDefinition& 
   return out;
 }
 
-/// Steps without an agent, steps that are repeated, and an output.
+/// Steps without an agent, steps that are repeated or answered later, and an output.
 void add_constructs(engine_of_chance& chance, v1::WorkflowDefinition& to) {
   if (below(chance, 3) == 0) to.set_output_json(below(chance, 2) == 0 ? R"({"n":"${ .input.n }"})" : R"("${ .input.n + 1 }")");
   for (auto& one : *to.mutable_steps()) {
@@ -50,6 +50,26 @@ void add_constructs(engine_of_chance& chance, v1::WorkflowDefinition& to) {
       one.mutable_repeat()->set_until_json("\"${ .steps." + one.name() + ".v > 500 }\"");
       one.mutable_repeat()->set_every_ms(below(chance, 2) * 2'000);
       one.mutable_repeat()->set_most(1 + below(chance, 4));
+    }
+    if (one.kind() == v1::STEP_KIND_CALL && below(chance, 3) == 0) one.set_callback_ms(1 + below(chance, 20'000));
+  }
+}
+
+/// Rules for some faults of some steps that agents carry out.
+void add_rules(engine_of_chance& chance, v1::WorkflowDefinition& to) {
+  for (auto& one : *to.mutable_steps()) {
+    if (one.kind() != v1::STEP_KIND_CALL || below(chance, 2) == 0) continue;
+    const auto count = 1 + below(chance, 3);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      auto& rule = *one.add_retry();
+      rule.add_on(std::vector<std::string>{"fault", "busy*", "*"}.at(count == 1 ? below(chance, 3) : i));
+      if (below(chance, 3) != 0) rule.set_attempts(1 + below(chance, 4));
+      if (rule.attempts() == 0 || below(chance, 3) == 0) rule.set_retry_for_ms(1 + below(chance, 20'000));
+      if (below(chance, 2) == 0) {
+        rule.mutable_backoff()->set_first_ms(1 + below(chance, 2'000));
+        rule.mutable_backoff()->set_factor(1);
+        rule.mutable_backoff()->set_max_ms(2'000);
+      }
     }
   }
 }
@@ -95,6 +115,10 @@ v1::WorkflowDefinition random_graph(engine_of_chance& chance) {
     pivot = with_undo_none(pivot);
   }
   if (below(chance, 3) == 0) add_constructs(chance, out);
+  if (below(chance, 3) == 0) add_rules(chance, out);
+  if (below(chance, 3) == 0)
+    for (auto& one : *out.mutable_steps())
+      if (one.has_undo() && !one.undo().none()) one.mutable_undo()->set_also_if_failed(below(chance, 2) == 0);
   return out;
 }
 
@@ -110,7 +134,7 @@ attempt_ended random_end(engine_of_chance& chance, const world& w, std::uint32_t
   } else {
     e.fault.emplace();
     e.fault->set_kind(how == 7 ? v1::FAULT_KIND_PERMANENT : how < 10 ? v1::FAULT_KIND_TRANSIENT : v1::FAULT_KIND_IN_DOUBT);
-    e.fault->set_code("fault");
+    e.fault->set_code(below(chance, 2) == 0 ? "fault" : below(chance, 2) == 0 ? "busy_1" : "busy_2");
   }
   return e;
 }
@@ -130,6 +154,19 @@ operated random_action(engine_of_chance& chance, const world& w, std::uint32_t s
   if (below(chance, 3) == 0 || e.action.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED)
     e.action.set_json(below(chance, 6) == 0 ? "{not json" : R"({"by":"hand"})");
   e.action.set_who("ann");
+  return e;
+}
+
+operated random_callback(engine_of_chance& chance, const world& w, std::uint32_t step, bool there) {
+  operated e;
+  e.action.set_verb(v1::OPERATOR_VERB_CALLBACK);
+  e.action.set_who("service");
+  if (below(chance, 2) == 0) e.action.set_json(below(chance, 8) == 0 ? "{not json" : R"({"v":700})");
+  if (below(chance, 4) == 0) {
+    e.action.mutable_fault()->set_kind(below(chance, 2) == 0 ? v1::FAULT_KIND_PERMANENT : v1::FAULT_KIND_TRANSIENT);
+    e.action.mutable_fault()->set_code("refused");
+  }
+  e.called_back = {step, (there ? w.at(step).generation() : 0) + (below(chance, 8) == 0 ? 1 : 0)};
   return e;
 }
 
@@ -161,6 +198,7 @@ event random_event(engine_of_chance& chance, const world& w) {
     case 10: return task_admitted{};
     case 11:
       if (below(chance, 6) == 0) return random_action(chance, w, step, there);
+      if (below(chance, 4) == 0) return random_callback(chance, w, step, there);
       return random_end(chance, w, step, there);
     default: return agent_replaced{"n1/svc", w.agents.instances.at("n1/svc").incarnation};
   }
@@ -190,6 +228,7 @@ void check_end(const world& w) {
     } else {
       EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
       EXPECT_TRUE(step.state() != v1::STEP_STATE_COMPLETED || of.undo().none()) << step.path() << " still stands";
+      EXPECT_FALSE(is_undone_though_failed(of, step)) << step.path() << " has failed, and its undo was passed over";
     }
   }
 }
@@ -202,6 +241,8 @@ struct tally {
   int undone_after_failed = 0;
   int blocked = 0;
   int looked_up = 0;
+  int ruled = 0;
+  int undone_though_failed = 0;
 };
 
 bool over(const world& w) { return has_ended(w.record); }
@@ -245,6 +286,10 @@ void run(std::uint64_t seed, tally& seen) {
       EXPECT_EQ(keys.emplace(m.idempotency_key(), m.step()).first->second, m.step());
       EXPECT_FALSE(m.direction() == v1::DIRECTION_PERFORM && undo_seen) << "performed after an undo";
       undo_seen = undo_seen || m.direction() == v1::DIRECTION_UNDO;
+      if (m.direction() == v1::DIRECTION_UNDO && !m.in_doubt() && !w.at(m.step()).has_output()) {
+        EXPECT_TRUE(w.definition().step_definition(m.step()).undo().also_if_failed()) << "undone though it has failed for certain";
+        ++seen.undone_though_failed;
+      }
       EXPECT_FALSE(w.record.failing() && m.direction() != v1::DIRECTION_LOOKUP) << "started although the task is to fail";
       EXPECT_FALSE(w.record.terminated()) << "started although the task is terminated";
       seen.looked_up += m.direction() == v1::DIRECTION_LOOKUP ? 1 : 0;
@@ -265,6 +310,8 @@ void run(std::uint64_t seed, tally& seen) {
     check_slots(w);
     if (::testing::Test::HasFailure()) return;
   }
+  for (const auto& step : w.record.steps())
+    seen.ruled += std::any_of(step.retried().begin(), step.retried().end(), [](const auto& one) { return one.failed() > 1; }) ? 1 : 0;
   seen.completed += w.record.state() == v1::TASK_STATE_COMPLETED ? 1 : 0;
   seen.undone += w.record.state() == v1::TASK_STATE_UNDONE ? 1 : 0;
   seen.parked += w.record.parked() ? 1 : 0;
@@ -284,6 +331,8 @@ TEST(task, keeps_its_rules_through_random_graphs_and_random_events) {
   EXPECT_GT(seen.failed, 80);
   EXPECT_GT(seen.undone_after_failed, 20);
   EXPECT_GT(seen.blocked, 5);
+  EXPECT_GT(seen.ruled, 50);
+  EXPECT_GT(seen.undone_though_failed, 20);
 }
 
 }  // namespace

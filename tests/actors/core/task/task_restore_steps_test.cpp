@@ -66,5 +66,49 @@ TEST(task_restore, rounds_of_the_lost_time_are_looked_up_one_after_another) {
   EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_COMPLETED);
 }
 
+/// Of a step that has failed, while its task waits to be undone, and what a restore makes of that after so long.
+world restored_failed_step(std::int64_t lost_ms, bool passed_over) {
+  auto failing = undoable(step("a"));
+  failing.mutable_undo()->set_also_if_failed(true);
+  if (passed_over) failing.set_on_failure(v1::ON_FAILURE_CONTINUE);
+  auto definition = graph({failing});
+  definition.set_on_failure(v1::ON_FAILURE_UNDO);
+  world w{definition};
+  w.agents.key_valid_for["undo_a"] = 2 * 3'600'000;
+  w.started();
+  w.fault(0, 1, passed_over ? v1::FAULT_KIND_PERMANENT : v1::FAULT_KIND_TRANSIENT);
+  EXPECT_EQ(w.at(0).passed_over(), passed_over);
+  w.agents.instances.at("n1/svc").capacity = 0;
+  w.operate(passed_over ? v1::OPERATOR_VERB_UNDO : v1::OPERATOR_VERB_CANCEL);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDOING);
+  const auto backup_ms = w.now_ms;
+  w.advance_ms(lost_ms);
+  EXPECT_TRUE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms)));
+  w.agents.instances.at("n1/svc").capacity = 1;
+  return w;
+}
+
+TEST(task_restore, the_undo_of_a_failed_step_is_sent_again_under_its_key) {
+  for (const auto passed_over : {false, true}) {
+    auto w = restored_failed_step(lost_ms, passed_over);
+    EXPECT_FALSE(w.at(0).doubtful()) << "its task performs nothing more";
+    EXPECT_TRUE(w.at(0).undo_doubtful());
+    const auto made = w.apply(task_resumed{});
+    ASSERT_EQ(made.performs.size(), 1U);
+    EXPECT_EQ(made.performs.front().message.direction(), v1::DIRECTION_UNDO);
+    EXPECT_EQ(made.performs.front().message.idempotency_key(), "t1/a/undo/0");
+    EXPECT_TRUE(w.undone(0).ended);
+  }
+}
+
+TEST(task_restore, the_undo_of_a_failed_step_may_have_been_sent_so_long_ago_that_its_key_is_forgotten) {
+  auto w = restored_failed_step(3 * lost_ms, false);
+  EXPECT_TRUE(w.apply(task_resumed{}).parked);
+  EXPECT_EQ(w.at(0).fault().code(), key_expired_code);
+  const auto made = w.operate(v1::OPERATOR_VERB_RETRY, "a");
+  ASSERT_EQ(made.performs.size(), 1U);
+  EXPECT_EQ(made.performs.front().message.idempotency_key(), "t1/a/undo/0");
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing

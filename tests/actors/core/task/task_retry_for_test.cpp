@@ -1,5 +1,6 @@
 // How long a step is retried: retry_for sums the waits between attempts.
 
+#include "actors/core/task/restore.hpp"
 #include "tests/actors/core/task/task_world.hpp"
 
 namespace fairlead::core::testing {
@@ -134,6 +135,58 @@ TEST(task_retry_for, an_agent_that_dies_with_the_step_again_and_again_is_given_a
   w.agents.replace("n1/svc");
   EXPECT_TRUE(w.apply(agent_replaced{"n1/svc", 3}).performs.empty());
   EXPECT_GT(w.at(0).not_before_unix_ms(), w.now_ms);
+}
+
+v1::StepDefinition with_rule(v1::StepDefinition of, const std::string& code, std::uint32_t attempts) {
+  auto& rule = *of.add_retry();
+  rule.add_on(code);
+  rule.set_attempts(attempts);
+  return of;
+}
+
+TEST(task_rules, keep_their_counts_through_a_restore) {
+  world w{graph({with_rule(step("a"), "busy", 2)})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT, "busy");
+  ASSERT_TRUE(restore_task(w.record, start_ms, from_unix_ms(w.now_ms)));
+  ASSERT_EQ(w.at(0).retried_size(), 1);
+  EXPECT_EQ(w.at(0).retried(0).failed(), 1U);
+  w.agents.replace("n1/svc");
+  w.apply(task_due{});
+  ASSERT_EQ(w.at(0).state(), v1::STEP_STATE_RUNNING);
+  EXPECT_TRUE(w.fault(0, w.at(0).attempt(), v1::FAULT_KIND_TRANSIENT, "busy").parked);
+  EXPECT_EQ(w.record.parked_reason(),
+            "step a failed (busy) on the last of 2 attempts of its retry rule for busy, and an earlier one is in "
+            "doubt: told by the service");
+}
+
+TEST(task_rules, for_all_codes_leave_the_faults_of_the_scheduler_to_the_step) {
+  auto one = with_rule(step("a"), "*", 1);
+  one.set_callback_ms(1'000);
+  world w{graph({one})};
+  w.started();
+  w.outcome(0, 1);
+  w.advance_ms(1'000);
+  w.recover(0);
+  EXPECT_EQ(w.at(0).fault().code(), "callback_timeout");
+  EXPECT_FALSE(w.record.parked()) << "the rule would allow no other attempt";
+  EXPECT_EQ(w.at(0).retried_size(), 0);
+}
+
+TEST(task_rules, an_agent_that_dies_counts_for_its_rule_and_comes_at_once_all_the_same) {
+  world w{graph({with_rule(step("a"), "agent_lost", 2)})};
+  w.started();
+  w.agents.replace("n1/svc");
+  EXPECT_EQ(w.apply(agent_replaced{"n1/svc", 2}).performs.size(), 1u);
+  w.agents.replace("n1/svc");
+  EXPECT_TRUE(w.apply(agent_replaced{"n1/svc", 3}).parked);
+}
+
+TEST(task_rules, a_step_without_them_stores_nothing_of_them) {
+  world w{graph({step("a")})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  EXPECT_EQ(w.at(0).retried_size(), 0);
 }
 
 }  // namespace

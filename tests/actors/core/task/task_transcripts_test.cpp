@@ -1,15 +1,17 @@
-// Golden transcripts of whole tasks (tests/golden.hpp says how a file is written). The commands in transcripts/:
+// Golden transcripts of whole tasks (tests/golden.hpp says how a file is written). The commands in transcripts/, of which steps/ is about
+// the constructs of the workflow language:
 //
 //   workflow [timeout=MS] [on_failure=undo|park|cool_off] [output=JSON]     then for each step a line
-//     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL] [pivot] [cool_off=MS] [every=MS max=N]
+//     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL [also_if_failed]] [pivot] [cool_off=MS]
+//       [every=MS max=N] [callback=MS] [rule=CODE,…[/attempts=N][/retry_for=MS][/backoff=MS]]…
 //       [when=JSON] [until=JSON] [with=JSON]
 //   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
-//   submit JSON | admit | outcome STEP ATTEMPT JSON | fault STEP ATTEMPT KIND CODE | evaluated STEP JSON... | evaluation_failed STEP SENTENCE
+//   submit JSON | admit | outcome STEP ATTEMPT JSON | fault STEP ATTEMPT KIND CODE [RETRY_AFTER_MS] | evaluated STEP JSON... | evaluation_failed STEP SENTENCE
 //   decided STEP JSON (the worker's answer for its when) | judged STEP JSON (its until) | computed JSON (the same for the task's output)
 //   recover STEP | due | freed | replaced INSTANCE INCARNATION | resume | poison REASON | tick MS | row
 //   undone STEP | undo_fault STEP KIND CODE | looked_up STEP done|never_happened|unknown [JSON] | lookup_fault STEP KIND CODE
 //   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
-//   signal NAME [JSON] | clock_set_back MS
+//   signal NAME [JSON] | callback STEP GENERATION [JSON] | callback_fault STEP GENERATION KIND CODE | clock_set_back MS
 //   operator VERB [STEP] [JSON]      retry skip completed never_happened undo cancel pause resume
 
 #include <algorithm>
@@ -62,7 +64,8 @@ class interpreter {
     if (verb == "submit") return shown(w.submit(rest_after(lines.front(), 1)));
     if (verb == "admit") return shown(w.apply(task_admitted{}));
     if (verb == "outcome") return shown(w.outcome(step_of(given.at(1)), number(2), rest_after(lines.front(), 3)));
-    if (verb == "fault") return shown(w.fault(step_of(given.at(1)), number(2), kind_of(given.at(3)), given.at(4)));
+    if (verb == "fault")
+      return shown(w.fault(step_of(given.at(1)), number(2), kind_of(given.at(3)), given.at(4), given.size() > 5 ? number(5) : 0));
     if (verb == "recover") return shown(w.recover(step_of(given.at(1))));
     if (verb == "due") return shown(w.apply(task_due{}));
     if (verb == "freed") return shown(w.apply(slot_freed{}));
@@ -100,6 +103,15 @@ class interpreter {
     if (verb == "deadline") return w.deadline_unix_ms = start_ms + number(1), "ok\n";
     if (verb == "signal")
       return shown(w.signal(given.at(1), given.size() > 2 ? std::optional{rest_after(lines.front(), 2)} : std::nullopt));
+    if (verb == "callback")
+      return shown(
+          w.callback(step_of(given.at(1)), number(2), given.size() > 3 ? std::optional{rest_after(lines.front(), 3)} : std::nullopt));
+    if (verb == "callback_fault") {
+      v1::Fault fault;
+      fault.set_kind(kind_of(given.at(3)));
+      fault.set_code(given.at(4));
+      return shown(w.callback(step_of(given.at(1)), number(2), std::nullopt, fault));
+    }
     if (verb == "clock_set_back") return w.now_ms -= number(1), shown(w.apply(clock_set_back{}));
     if (verb == "operator") {
       const auto json = given.size() > 3 ? std::optional<std::string>{rest_after(lines.front(), 3)} : std::nullopt;
@@ -122,6 +134,25 @@ class interpreter {
     out.set_when_json(from.when_json());
     out.mutable_undo()->set_none(true);
     return out;
+  }
+
+  /// Such as `http_502,http_5*/attempts=3`.
+  static void add_rule(v1::StepDefinition& to, const std::string& text) {
+    auto& rule = *to.add_retry();
+    std::istringstream parts{text};
+    std::string part;
+    std::getline(parts, part, '/');
+    std::istringstream codes{part};
+    for (std::string code; std::getline(codes, code, ',');) rule.add_on(code);
+    while (std::getline(parts, part, '/')) {
+      const auto value = std::stol(part.substr(part.find('=') + 1));
+      if (part.rfind("attempts=", 0) == 0) rule.set_attempts(static_cast<std::uint32_t>(value));
+      if (part.rfind("retry_for=", 0) == 0) rule.set_retry_for_ms(value);
+      if (part.rfind("backoff=", 0) != 0) continue;
+      rule.mutable_backoff()->set_first_ms(value);
+      rule.mutable_backoff()->set_factor(1);
+      rule.mutable_backoff()->set_max_ms(value);
+    }
   }
 
   std::string define(const std::vector<std::string>& lines) {
@@ -148,8 +179,10 @@ class interpreter {
           one.set_retry_for_ms(std::stol(value));
         }
         if (word == "pivot") one.set_pivot(true);
+        if (word.rfind("rule=", 0) == 0) add_rule(one, value);
         if (word.rfind("every=", 0) == 0) one.mutable_repeat()->set_every_ms(std::stol(value));
         if (word.rfind("max=", 0) == 0) one.mutable_repeat()->set_most(static_cast<std::uint32_t>(std::stoul(value)));
+        if (word.rfind("callback=", 0) == 0) one.set_callback_ms(std::stol(value));
         if (word == "value") one = own(one, v1::STEP_KIND_VALUE);
         if (word == "wait") one = own(one, v1::STEP_KIND_WAIT);
         if (word.rfind("signal=", 0) == 0) {
@@ -161,6 +194,7 @@ class interpreter {
           one = with_undo_none(one);
         else if (word.rfind("undo=", 0) == 0)
           one = undoable(one);
+        if (word == "also_if_failed") one.mutable_undo()->set_also_if_failed(true);
         if (word.rfind("cool_off=", 0) == 0) {
           one.set_on_failure(v1::ON_FAILURE_COOL_OFF);
           one.set_cool_off_ms(std::stol(value));
@@ -217,9 +251,10 @@ class interpreter {
 };
 
 TEST(task, behaves_as_its_transcripts_say) {
-  compare_with_golden("tests/actors/core/task/transcripts", 5, [] {
-    return [run = std::make_shared<interpreter>()](const std::vector<std::string>& lines) { return run->run(lines); };
-  });
+  for (const auto* folder : {"tests/actors/core/task/transcripts", "tests/actors/core/task/transcripts/steps"})
+    compare_with_golden(folder, 5, [] {
+      return [run = std::make_shared<interpreter>()](const std::vector<std::string>& lines) { return run->run(lines); };
+    });
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 // Undo by the rules of docs/undo.md, where a transcript would not say why.
 
+#include "actors/core/task/standing.hpp"
+#include "actors/core/types/message_types.hpp"
+#include "messages/api.pb.h"
 #include "tests/actors/core/task/task_world.hpp"
 
 namespace fairlead::core::testing {
@@ -270,6 +273,152 @@ TEST(task_undo, held_by_the_brake_is_not_let_go_by_pausing_and_resuming) {
   EXPECT_TRUE(w.record.undo_held());
   EXPECT_FALSE(w.operate(v1::OPERATOR_VERB_RETRY).refused.has_value()) << "a retry is what saves it";
   EXPECT_FALSE(w.record.undo_held());
+}
+
+v1::StepDefinition also_if_failed(v1::StepDefinition of) {
+  of.mutable_undo()->set_also_if_failed(true);
+  return of;
+}
+
+TEST(task_undo, of_a_failed_step_says_that_nothing_is_in_doubt_and_has_no_output) {
+  world w{undoing({undoable(step("a")), also_if_failed(undoable(step("b", {"a"}), R"({"of":"${ .task.id }","a":"${ .steps.a.id }"})"))})};
+  w.started();
+  w.outcome(0, 1, R"({"id":1})");
+  const auto made = w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_EQ(undos_of(made), names{"b"}) << "a has to wait for it";
+  const auto& undo = made.performs[0].message;
+  EXPECT_FALSE(undo.in_doubt());
+  EXPECT_EQ(undo.perform_output(), "null");
+  EXPECT_EQ(undo.idempotency_key(), "t1/b/undo/0");
+  EXPECT_EQ(undo.perform_key(), "t1/b/perform/0");
+  EXPECT_EQ(undo.input(), R"({"of":"t1","a":1})");
+  EXPECT_EQ(undos_of(w.undone(1)), names{"a"});
+  EXPECT_TRUE(w.undone(0).ended);
+  EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_UNDONE);
+}
+
+TEST(task_undo, leaves_alone_a_step_that_has_failed_before_anything_was_sent) {
+  auto typed = also_if_failed(undoable(step("a")));
+  typed.set_input_type("fairlead.v1.StatesRequest");
+  auto definition = undoing({typed});
+  definition.set_types(*describe_types({v1::StatesRequest::descriptor()}));
+  world w{definition};
+  w.started(R"({"ids":5})");
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_FAILED);
+  EXPECT_EQ(w.at(0).fault().code(), "input_type");
+  EXPECT_EQ(w.at(0).undo().made(), 0U);
+}
+
+TEST(task_undo, leaves_alone_a_step_whose_input_cannot_be_made_and_one_that_nobody_has_begun) {
+  world w{undoing({also_if_failed(undoable(step("a", {}, R"("${ .input.missing }")")))})};
+  w.started();
+  ASSERT_TRUE(w.record.parked());
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_CANCEL).ended);
+  EXPECT_EQ(w.at(0).undo().made(), 0U);
+
+  world given_back{undoing({also_if_failed(undoable(step("a")))})};
+  given_back.started();
+  given_back.agents.instances.at("n1/svc").capacity = 0;
+  given_back.apply(attempt_refused{0, v1::DIRECTION_PERFORM, 1, true});
+  EXPECT_TRUE(given_back.operate(v1::OPERATOR_VERB_CANCEL).ended);
+  EXPECT_EQ(given_back.at(0).undo().made(), 0U);
+}
+
+TEST(task_undo, leaves_alone_a_failed_step_that_an_operator_has_skipped) {
+  world w{graph({also_if_failed(undoable(step("a"))), undoable(step("b", {"a"}))})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+  w.operate(v1::OPERATOR_VERB_SKIP, "a");
+  w.outcome(1, 1);
+  EXPECT_EQ(undos_of(w.operate(v1::OPERATOR_VERB_UNDO)), names{"b"});
+  EXPECT_TRUE(w.undone(1).ended);
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_SKIPPED);
+}
+
+TEST(task_undo, of_a_failed_step_is_about_the_attempts_that_were_made_also_when_the_next_one_had_another_key) {
+  const auto spent = [](world& w, std::uint32_t attempt) {
+    attempt_ended e;
+    e.attempt = attempt;
+    e.fault.emplace().set_kind(v1::FAULT_KIND_TRANSIENT);
+    e.fault->set_code("failed");
+    e.fault->set_key_spent(true);
+    return w.apply(e);
+  };
+  world w{undoing({also_if_failed(undoable(step("a")))})};
+  w.started();
+  spent(w, 1);
+  w.agents.instances.at("n1/svc").capacity = 0;
+  w.advance_ms(1'000);
+  w.recover(0);
+  ASSERT_EQ(w.at(0).state(), v1::STEP_STATE_PENDING);
+  ASSERT_EQ(w.at(0).generation(), 1U);
+  w.operate(v1::OPERATOR_VERB_CANCEL);
+  w.agents.instances.at("n1/svc").capacity = 1;
+  auto made = w.apply(slot_freed{});
+  ASSERT_EQ(undos_of(made), names{"a"});
+  EXPECT_EQ(made.performs[0].message.idempotency_key(), "t1/a/undo/1");
+  EXPECT_EQ(made.performs[0].message.perform_key(), "t1/a/perform/0");
+
+  world again{undoing({also_if_failed(undoable(step("a")))})};
+  again.started();
+  spent(again, 1);
+  again.advance_ms(1'000);
+  again.recover(0);
+  spent(again, 2);
+  made = again.operate(v1::OPERATOR_VERB_CANCEL);
+  ASSERT_EQ(undos_of(made), names{"a"});
+  EXPECT_EQ(made.performs[0].message.perform_key(), "t1/a/perform/1");
+}
+
+TEST(task_undo, of_a_failed_step_waits_for_its_expression) {
+  world w{undoing({also_if_failed(undoable(step("a"), R"({"n":"${ .input.n + 1 }"})")), undoable(step("b"))})};
+  w.started();
+  w.outcome(1, 1);
+  EXPECT_EQ(w.fault(0, 1, v1::FAULT_KIND_PERMANENT).evaluations.size(), 1U);
+  const auto made = w.apply(expressions_evaluated{0, {"2"}, std::nullopt, v1::EXPRESSION_PART_UNDO_WITH});
+  ASSERT_EQ(undos_of(made), names{"a"});
+  EXPECT_EQ(made.performs[0].message.input(), R"({"n":2})");
+}
+
+TEST(task_undo, of_a_failed_step_without_an_input_waits_for_an_operator) {
+  world w{undoing({also_if_failed(undoable(step("a"), R"({"n":"${ .input.missing }"})"))})};
+  w.started();
+  EXPECT_TRUE(w.fault(0, 1, v1::FAULT_KIND_PERMANENT).parked);
+  EXPECT_EQ(w.at(0).fault().code(), "undo_input");
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_RETRY, "a").parked) << "its input is made once more";
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_SKIP, "a").ended);
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_UNDONE);
+}
+
+TEST(task_undo, of_a_failed_step_waits_behind_an_open_breaker_for_as_long_as_it_takes) {
+  auto patient = also_if_failed(undoable(step("a")));
+  patient.set_attempts(0);
+  patient.set_retry_for_ms(10'000);
+  world w{undoing({patient})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  w.agents.instances.at("n1/svc").capacity = 0;
+  w.advance_ms(1'000);
+  w.recover(0);
+  ASSERT_EQ(w.at(0).state(), v1::STEP_STATE_PENDING);
+  w.operate(v1::OPERATOR_VERB_CANCEL);
+  w.agents.blocked["svc"] = 60'000;
+  w.advance_ms(60'000);
+  EXPECT_FALSE(w.apply(task_due{}).parked) << "what the step says of its retries does not count for its undo";
+  w.agents.instances.at("n1/svc").capacity = 1;
+  EXPECT_EQ(undos_of(w.apply(slot_freed{})), names{"a"});
+}
+
+TEST(task_undo, of_a_failed_step_leaves_nothing_standing_when_it_is_terminated) {
+  world w{undoing({undoable(step("a")), also_if_failed(undoable(step("b", {"a"})))})};
+  w.started();
+  w.outcome(0, 1);
+  w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
+  w.operate(v1::OPERATOR_VERB_TERMINATE);
+  w.fault_of(1, v1::DIRECTION_UNDO, v1::FAULT_KIND_PERMANENT);
+  ASSERT_EQ(w.record.state(), v1::TASK_STATE_FAILED);
+  EXPECT_EQ(standing_words(standing_of(w.record)), "stands: a");
 }
 
 TEST(task, parked_stays_parked_when_it_is_paused_and_resumed) {

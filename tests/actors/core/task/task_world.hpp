@@ -88,6 +88,11 @@ inline std::string text_of(const v1::Payload& payload) {
 inline std::string text_of(const v1::StepRecord& step) {
   std::string out = step.path() + " " + state_word(step.state());
   if (step.attempt() > 0) out += " attempt=" + std::to_string(step.attempt()) + " failures=" + std::to_string(step.failure_count());
+  if (step.retried_size() > 0) {
+    out += " retried=";
+    for (int i = 0; i < step.retried_size(); ++i)
+      out += (i > 0 ? "," : "") + std::to_string(step.retried(i).failed()) + "/" + std::to_string(step.retried(i).waited_ms());
+  }
   if (step.lookup().made() > 0)
     out += " lookups=" + std::to_string(step.lookup().made()) + " failed=" + std::to_string(step.lookup().failed());
   if (step.undo().made() > 0) out += " undos=" + std::to_string(step.undo().made()) + " failed=" + std::to_string(step.undo().failed());
@@ -97,6 +102,9 @@ inline std::string text_of(const v1::StepRecord& step) {
   if (step.timed_out()) out += " TIMED OUT";
   if (step.rounds() > 0) out += " rounds=" + std::to_string(step.rounds()) + (step.until_open() ? " UNTIL?" : "");
   if (step.wanted()) out += " WANTED";
+  if (step.awaits_callback()) out += " CALLBACK?";
+  if (step.has_early_answer())
+    out += " early=" + (step.early_answer().has_fault() ? step.early_answer().fault().code() : text_of(step.early_answer().output()));
   if (step.complete_by_unix_ms() != 0) out += " complete_by=" + time_text(step.complete_by_unix_ms());
   if (step.not_before_unix_ms() != 0) out += " not_before=" + time_text(step.not_before_unix_ms());
   if (!step.instance().empty()) out += " by=" + step.instance() + "#" + std::to_string(step.incarnation());
@@ -171,6 +179,30 @@ inline std::string text_of(const decision& made) {
   return out;
 }
 
+/// Attempts count for the rule that names the fault they ended with, and for the step itself where none does.
+inline void check_counts(const v1::StepRecord& step, const v1::StepDefinition& of) {
+  EXPECT_LE(step.retried_size(), of.retry_size());
+  if (step.retried_size() > 0) {
+    const auto& last = step.retried(step.retried_size() - 1);
+    EXPECT_TRUE(last.failed() != 0 || last.waited_ms() != 0) << "a count of nothing is stored";
+  }
+  std::uint32_t ruled = 0;
+  for (int i = 0; i < step.retried_size(); ++i) {
+    ruled += step.retried(i).failed();
+    // A callback may say something else of the latest attempt than was counted.
+    if (of.on_failure() != v1::ON_FAILURE_COOL_OFF && of.retry(i).attempts() != 0) {
+      EXPECT_LE(step.retried(i).failed(), of.retry(i).attempts() + (of.callback_ms() != 0 ? 1 : 0));
+    }
+  }
+  const auto counted = step.attempt() - step.excused();
+  if (of.callback_ms() == 0) {
+    EXPECT_LE(ruled, counted);
+  }
+  if (of.on_failure() != v1::ON_FAILURE_COOL_OFF && of.attempts() != 0) {
+    EXPECT_LE(counted - std::min(ruled, counted), of.attempts());
+  }
+}
+
 /// What is true of every stored record.
 inline void check_always_true(const v1::TaskRecord& record, const workflow& definition) {
   const bool active = record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING;
@@ -186,9 +218,7 @@ inline void check_always_true(const v1::TaskRecord& record, const workflow& defi
   EXPECT_EQ(record.history_size(), expected - 1);
   for (const auto& step : record.steps()) {
     const auto& of = definition.step_definition(step.definition());
-    if (of.on_failure() != v1::ON_FAILURE_COOL_OFF && of.attempts() != 0) {
-      EXPECT_LE(step.attempt() - step.excused(), of.attempts());
-    }
+    check_counts(step, of);
     // A signal may be missed again and again, without an attempt.
     for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP}) {
       if (step.kind() == v1::STEP_KIND_CALL) {
@@ -210,6 +240,14 @@ inline void check_always_true(const v1::TaskRecord& record, const workflow& defi
     if (state == v1::STEP_STATE_IN_DOUBT) {
       EXPECT_TRUE(step.doubtful());
     }
+    if (step.awaits_callback()) {
+      EXPECT_EQ(state, v1::STEP_STATE_IN_DOUBT);
+      EXPECT_EQ(step.direction(), v1::DIRECTION_PERFORM);
+      EXPECT_FALSE(step.given_up());
+    }
+    if (step.has_early_answer() && active) {
+      EXPECT_TRUE(attempt_out(step) || step.held_until_unix_ms() != 0) << "an answer that nothing will take up";
+    }
     if (state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_UNDONE || state == v1::STEP_STATE_SKIPPED) {
       EXPECT_FALSE(step.doubtful()) << "doubt passed over";
     }
@@ -224,6 +262,7 @@ inline void check_always_true(const v1::TaskRecord& record, const workflow& defi
       for (const auto later : definition.compiled(step.definition()).needed_by) {
         const auto& after = record.steps(static_cast<int>(later));
         EXPECT_FALSE(after.doubtful()) << after.path();
+        EXPECT_FALSE(is_undone_though_failed(definition.step_definition(after.definition()), after)) << after.path();
         if (definition.compiled(after.definition()).undo_with) {
           EXPECT_NE(after.state(), v1::STEP_STATE_COMPLETED) << after.path();
         }
@@ -306,7 +345,8 @@ class world {
     return apply(e);
   }
 
-  decision fault(std::uint32_t step, std::uint32_t attempt, v1::FaultKind kind, std::string code = "http_503") {
+  decision fault(std::uint32_t step, std::uint32_t attempt, v1::FaultKind kind, std::string code = "http_503",
+                 std::int64_t retry_after_ms = 0) {
     attempt_ended e;
     e.step = step;
     e.attempt = attempt;
@@ -315,6 +355,7 @@ class world {
     e.fault->set_kind(kind);
     e.fault->set_code(std::move(code));
     e.fault->set_message("told by the service");
+    e.fault->set_retry_after_ms(retry_after_ms);
     return apply(e);
   }
 
@@ -365,6 +406,20 @@ class world {
     e.action.set_signal(name);
     if (data) e.action.set_json(*data);
     e.action.set_who("shop");
+    return apply(e);
+  }
+
+  /// For the generation of the step's key; `fault`: the work was not done.
+  decision callback(std::uint32_t step, std::uint32_t generation, std::optional<std::string> output,
+                    std::optional<v1::Fault> fault = std::nullopt, const std::string& token = {}) {
+    operated e;
+    e.action.set_verb(v1::OPERATOR_VERB_CALLBACK);
+    e.action.set_who("service");
+    e.action.set_token(token);
+    if (output) e.action.set_json(*output);
+    if (fault) *e.action.mutable_fault() = *fault;
+    if (!token.empty()) e.content_hash = e.action.SerializeAsString();
+    e.called_back = {step, generation};
     return apply(e);
   }
 

@@ -246,6 +246,53 @@ TEST(workflow_check, an_undo_may_read_its_own_step) {
       lines{"a/undo.with: an expression reads step \"b\", which may not have ended when this step starts; add b to the step's needs"});
 }
 
+TEST(workflow_check, the_undo_of_a_failed_step_reads_what_is_known_before_the_step) {
+  const std::string refused =
+      "b/undo.with: with also_if_failed the undo cannot read its own step: a step that has failed has no output; read only what is known "
+      "before the step, such as ${ .task.id }, or remove also_if_failed";
+  const std::pair<const char*, bool> table[] = {{R"({"id":"${ .task.id }","of":"${ .steps.a.id }"})", true},
+                                                {"", true},
+                                                {"null", true},
+                                                {R"("${ .steps.b.id }")", false},
+                                                {R"("${ .steps.b.id? }")", false},
+                                                {R"({"n":["${ .steps.b.n + 1 }"]})", false},
+                                                {R"("${ .status.b }")", false},
+                                                {R"("${ .errors.b.code? }")", false}};
+  for (const auto& [with, allowed] : table) {
+    auto definition = chain({"a", "b"});
+    auto* undo = add_undo(*definition.mutable_steps(1));
+    undo->set_with_json(with);
+    EXPECT_EQ(problems_of(definition), lines{}) << with;
+    undo->set_also_if_failed(true);
+    EXPECT_EQ(problems_of(definition), allowed ? lines{} : lines{refused}) << with;
+  }
+}
+
+TEST(workflow_check, also_if_failed_needs_a_call_that_undoes) {
+  auto definition = chain({"a"});
+  auto& undo = *definition.mutable_steps(0)->mutable_undo();
+  undo.set_none(true);
+  undo.set_also_if_failed(true);
+  EXPECT_EQ(problems_of(definition), lines{"a/undo.also_if_failed: undo: none says that there is nothing to undo, so also_if_failed has no "
+                                           "effect; remove also_if_failed, or give the undo a call"});
+  undo.Clear();
+  undo.set_also_if_failed(true);
+  undo.set_timeout_ms(5'000);
+  undo.set_attempts(3);
+  *undo.mutable_backoff() = definition.steps(0).backoff();
+  EXPECT_EQ(problems_of(definition), lines{"a/undo.call: the call of the agent is missing"});
+  undo.set_call("refund");
+  EXPECT_EQ(problems_of(definition), lines{});
+  definition.mutable_steps(0)->set_pivot(true);
+  EXPECT_EQ(problems_of(definition), lines{"a/undo: a pivot is never undone; set undo: none"});
+  definition.mutable_steps(0)->set_pivot(false);
+  auto& repeat = *definition.mutable_steps(0)->mutable_repeat();
+  repeat.set_until_json(R"("${ .steps.a.done }")");
+  repeat.set_most(3);
+  EXPECT_EQ(problems_of(definition),
+            lines{"a/undo: what the rounds of a repeated step have done is not undone; set undo: none, and undo it in a step of its own"});
+}
+
 TEST(workflow_check, on_failure_undo_wants_every_step_to_say_how) {
   auto definition = chain({"a", "b", "c"});
   definition.set_on_failure(v1::ON_FAILURE_UNDO);

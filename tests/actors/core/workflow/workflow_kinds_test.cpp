@@ -342,5 +342,24 @@ TEST(workflow_kinds, follow_from_the_keys) {
   EXPECT_EQ(kind_of_keys(false, true, true), v1::STEP_KIND_SIGNAL);
 }
 
+TEST(workflow_kinds, a_callback_belongs_to_a_call_and_has_an_end) {
+  auto definition = one_of_kind(v1::STEP_KIND_CALL);
+  auto& call = *definition.mutable_steps(0);
+  for (const std::int64_t sound : {std::int64_t{1}, std::int64_t{3660} * 86'400'000}) {
+    call.set_callback_ms(sound);
+    EXPECT_EQ(problems_of_kinds(definition), lines{}) << sound;
+  }
+  for (const std::int64_t bad : {std::int64_t{-1}, std::int64_t{3660} * 86'400'000 + 1}) {
+    call.set_callback_ms(bad);
+    EXPECT_EQ(problems_of_kinds(definition), lines{"call/callback.timeout: " + std::to_string(bad) + "ms is not between 1ms and 3660d"});
+  }
+  for (const auto kind : without_agent) {
+    auto other = one_of_kind(kind);
+    other.mutable_steps(0)->set_callback_ms(1'000);
+    EXPECT_EQ(problems_of_kinds(other).size(), 1U) << kind;
+    EXPECT_TRUE(why_not(kind, "callback").has_value());
+  }
+}
+
 }  // namespace
 }  // namespace fairlead::core

@@ -161,7 +161,7 @@ TEST(worker_attempts, have_all_keys) {
   EXPECT_EQ(read.at("draining"), false);
   ASSERT_EQ(read.at("attempts").size(), 3U);
   const auto& first = read.at("attempts")[0];
-  for (const char* key : {"perform_key", "in_doubt", "perform_output", "checkpoint", "heartbeat_ms"})
+  for (const char* key : {"perform_key", "in_doubt", "perform_output", "checkpoint", "callback_url", "heartbeat_ms"})
     EXPECT_TRUE(first.at(key).is_null()) << key;
   EXPECT_EQ(first.at("ticket"), "ticket-1");
   EXPECT_EQ(first.at("task"), "order-7");
@@ -182,7 +182,9 @@ TEST(worker_attempts, have_all_keys) {
   EXPECT_EQ(third.at("perform_key"), "key-0");
   EXPECT_EQ(third.at("in_doubt"), true);
   EXPECT_TRUE(third.at("perform_output").is_null());
-  for (const auto& one : read.at("attempts")) EXPECT_EQ(one.size(), 16U);
+  for (const auto& one : read.at("attempts")) EXPECT_EQ(one.size(), 17U);
+  answer.attempts[0].what.set_callback_url("http://h/v1/callbacks/a");
+  EXPECT_EQ(nlohmann::json::parse(take_json(answer)).at("attempts")[0].at("callback_url"), "http://h/v1/callbacks/a");
   answer.attempts.clear();
   answer.draining = true;
   EXPECT_EQ(take_json(answer), R"({"answer":7,"waited_ms":812,"draining":true,"attempts":[]})");

@@ -54,6 +54,17 @@ TEST_F(attempt_time_test, of_a_round_ends_with_it_and_the_last_one_once) {
   EXPECT_EQ(times[1].ended_unix_ms, 9'500);
 }
 
+TEST_F(attempt_time_test, of_work_that_was_accepted_ends_there_and_not_with_its_callback) {
+  happens(1'000, v1::EVENT_KIND_STEP_STARTED, 0, 1);
+  happens(2'000, v1::EVENT_KIND_STEP_ACCEPTED, 0, 1);
+  happens(90'000, v1::EVENT_KIND_STEP_ANSWERED, 0, 1);
+  happens(90'000, v1::EVENT_KIND_STEP_COMPLETED, 0, 1);
+  const auto times = attempt_times(task);
+  ASSERT_EQ(times.size(), 1U);
+  EXPECT_EQ(times[0].ended_unix_ms, 2'000);
+  EXPECT_EQ(times[0].end, "accepted");
+}
+
 TEST_F(attempt_time_test, of_a_task_that_has_not_begun_there_is_none) { EXPECT_EQ(attempts_table(task), ""); }
 
 TEST_F(attempt_time_test, is_ended_once_though_an_operator_settles_the_step_later) {

@@ -40,6 +40,21 @@ steps:
                       "approval signal approve 1h fail", "cancelled signal cancel 1d on_timeout continue"}));
 }
 
+TEST(workflow_show, says_which_steps_are_undone_although_they_have_failed) {
+  const auto file = parse_workflow("w.yaml", R"(workflow: w
+steps:
+  a: { agent: x, call: y, undo: { call: z, also_if_failed: true } }
+  b: { agent: x, call: y, undo: { call: z } }
+)",
+                                   nullptr);
+  ASSERT_TRUE(file.problems.empty()) << to_text(file.problems.front());
+  v1::WorkflowShowReply reply;
+  *reply.mutable_workflow()->mutable_definition() = file.definition;
+  const auto text = workflow_show_text(reply);
+  EXPECT_NE(text.find("  z, also if failed  "), std::string::npos) << text;
+  EXPECT_NE(text.find("  z                  "), std::string::npos) << text;
+}
+
 TEST(workflow_show, has_a_line_for_input_and_output_and_for_each_step_that_is_repeated) {
   const auto file = parse_workflow("w.yaml", R"(workflow: w
 input: { type: object }
@@ -57,6 +72,43 @@ steps:
   EXPECT_NE(text.find("\noutput    {\"n\":\"${ .steps.poll.n }\"}\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\nrepeat    poll: until ${ .steps.poll.done }, every 10m, at most 400 rounds\n"
                       "repeat    once: until ${ .steps.once.done }, at most 1 round\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(workflow_show, has_a_line_for_each_step_that_awaits_a_callback) {
+  const auto file = parse_workflow("w.yaml", R"(workflow: w
+steps:
+  order: { agent: bank, call: order }
+  sign: { agent: sign, call: request, callback: { timeout: 36h } }
+)",
+                                   nullptr);
+  ASSERT_TRUE(file.problems.empty()) << to_text(file.problems.front());
+  v1::WorkflowShowReply reply;
+  *reply.mutable_workflow()->mutable_definition() = file.definition;
+  const auto text = workflow_show_text(reply);
+  EXPECT_NE(text.find("\ncallback  sign: at most 1d12h after it was accepted\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("callback  order"), std::string::npos);
+}
+
+TEST(workflow_show, has_a_line_for_each_rule_of_a_step) {
+  const auto file = parse_workflow("w.yaml", R"(workflow: w
+steps:
+  charge:
+    agent: payment
+    call: charge
+    retry:
+      - { on: rate_limited, attempts: 20, backoff: { first: 5s, factor: 1, max: 5s } }
+      - { on: [http_502, "http_5*"], attempts: 3, retry_for: 10m }
+      - { on: down }
+)",
+                                   nullptr);
+  ASSERT_TRUE(file.problems.empty()) << to_text(file.problems.front());
+  v1::WorkflowShowReply reply;
+  *reply.mutable_workflow()->mutable_definition() = file.definition;
+  const auto text = workflow_show_text(reply);
+  EXPECT_NE(text.find("\nretry     charge on rate_limited: 20, backoff 5s x1 to 5s\nretry     charge on http_502, http_5*: 3 in 10m\n"
+                      "retry     charge on down: 1h\n"),
             std::string::npos)
       << text;
 }

@@ -71,6 +71,28 @@ TEST(task_show, a_step_whose_signal_did_not_come_has_timed_out) {
   EXPECT_EQ(step_state_text(reply.task(), charge), "timed_out");
 }
 
+TEST(task_show, a_step_says_how_many_attempts_count_for_rules_of_their_own) {
+  auto reply = order_task();
+  auto& rules = *reply.mutable_definition()->mutable_steps(1);
+  for (const auto* code : {"busy", "http_502", "down"}) rules.add_retry()->add_on(code);
+  rules.mutable_retry(1)->add_on("http_5*");
+  rules.mutable_retry(1)->set_attempts(3);
+  auto& charge = step_of(reply, 1);
+  charge.set_state(v1::STEP_STATE_FAILED);
+  charge.set_not_before_unix_ms(1'774'746'000'000);
+  for (const auto failed : {0U, 2U, 5U}) charge.add_retried()->set_failed(failed);
+  const auto text = task_show_text(reply);
+  EXPECT_NE(text.find("retrying, http_502… 2 of 3, down 5 failed "), std::string::npos) << text;
+  auto steps = nlohmann::json::parse(task_show_json(reply)).at("steps");
+  EXPECT_EQ(steps[1].at("retried"), nlohmann::json::parse(R"([{"on":["http_502","http_5*"],"failed":2},{"on":["down"],"failed":5}])"));
+  EXPECT_EQ(steps[0].at("retried"), nlohmann::json::array());
+  charge.set_state(v1::STEP_STATE_COMPLETED);
+  EXPECT_EQ(task_show_text(reply).find("http_502"), std::string::npos) << "it is over";
+  reply.clear_definition();
+  steps = nlohmann::json::parse(task_show_json(reply)).at("steps");
+  EXPECT_EQ(steps[1].at("retried")[0], nlohmann::json::parse(R"({"on":[],"failed":2})"));
+}
+
 TEST(task_show, a_step_that_is_repeated_says_its_round_and_when_the_next_one_begins) {
   auto reply = repeated_order();
   EXPECT_EQ(waits_for(reply, 1, all_there), "waits for its next round until 2026-03-29 01:00:00Z");
@@ -83,6 +105,29 @@ TEST(task_show, a_step_that_is_repeated_says_its_round_and_when_the_next_one_beg
   charge.set_state(v1::STEP_STATE_COMPLETED);
   charge.set_rounds(3);
   EXPECT_NE(task_show_text(reply).find("completed, 3 rounds"), std::string::npos) << task_show_text(reply);
+}
+
+TEST(task_show, a_step_that_was_accepted_waits_for_its_callback_and_has_no_fault) {
+  auto reply = accepted_order();
+  EXPECT_EQ(waits_for(reply, 1, all_there), "waits for its callback until 2026-03-29 01:00:00Z");
+  EXPECT_EQ(step_state_text(reply.task(), step_of(reply, 1)), "waiting");
+  EXPECT_EQ(fault_text(step_of(reply, 1)), "");
+  const auto step = nlohmann::json::parse(task_show_json(reply)).at("steps")[1];
+  EXPECT_EQ(step.at("state"), "waiting");
+  EXPECT_EQ(step.at("fault").at("code"), "callback_awaited");
+  EXPECT_FALSE(may_wait_for_agent(reply)) << "the agent has done its part";
+}
+
+TEST(task_show, a_callback_that_came_early_is_named_beside_the_attempt) {
+  auto reply = accepted_order();
+  auto& charge = step_of(reply, 1);
+  charge.set_state(v1::STEP_STATE_RUNNING);
+  charge.clear_awaits_callback();
+  charge.clear_not_before_unix_ms();
+  charge.set_complete_by_unix_ms(some_moment);
+  EXPECT_EQ(waits_for(reply, 1, all_there), "ends by 2026-03-29 01:00:00Z");
+  charge.mutable_early_answer()->mutable_output()->set_json("1");
+  EXPECT_EQ(waits_for(reply, 1, all_there), "ends by 2026-03-29 01:00:00Z; its callback has come");
 }
 
 TEST(task_show, the_output_of_a_task_is_cut_in_the_text_and_whole_in_json) {

@@ -50,6 +50,14 @@ TEST(workflow_json, shows_the_kind_of_each_step_and_only_what_it_has) {
   }
 }
 
+TEST(workflow_json, says_whether_a_step_that_has_failed_is_undone) {
+  const auto steps = steps_shown(R"(  a: { agent: x, call: y, undo: { call: z, also_if_failed: true } }
+  b: { agent: x, call: y, undo: { call: z } }
+)");
+  EXPECT_EQ(steps[0]["undo"].at("also_if_failed"), nlohmann::json(true));
+  EXPECT_EQ(steps[1]["undo"].at("also_if_failed"), nlohmann::json(false));
+}
+
 TEST(workflow_json, shows_how_a_step_is_repeated_the_input_and_the_output) {
   const auto steps = steps_shown(R"(  once: { agent: bank, call: order }
   poll: { agent: bank, call: look, repeat: { until: "${ .steps.poll.done }", every: 10m, max: 7 } }
@@ -63,6 +71,29 @@ TEST(workflow_json, shows_how_a_step_is_repeated_the_input_and_the_output) {
   EXPECT_TRUE(nlohmann::json::parse(workflow_show_json(reply)).at("input").is_null());
   reply.mutable_workflow()->mutable_definition()->set_input_schema_json(R"({"type":"object"})");
   EXPECT_EQ(nlohmann::json::parse(workflow_show_json(reply)).at("input"), nlohmann::json({{"type", "object"}}));
+}
+
+TEST(workflow_json, shows_how_long_a_callback_may_take) {
+  const auto steps = steps_shown(R"(  order: { agent: bank, call: order }
+  sign: { agent: sign, call: request, callback: { timeout: 7d } }
+)");
+  EXPECT_TRUE(steps[0].at("callback").is_null());
+  EXPECT_EQ(steps[1].at("callback"), nlohmann::json({{"timeout_ms", 604'800'000}}));
+}
+
+TEST(workflow_json, shows_the_rules_of_a_step) {
+  const auto steps = steps_shown(R"(  a: { agent: bank, call: order }
+  b:
+    agent: bank
+    call: order
+    retry:
+      - { on: [http_502, "http_5*"], attempts: 3, backoff: { first: 5s, factor: 1, max: 5s } }
+      - { on: busy }
+)");
+  EXPECT_EQ(steps[0].at("retry"), nlohmann::json::array());
+  EXPECT_EQ(steps[1].at("retry"), nlohmann::json::parse(R"([
+    {"on": ["http_502", "http_5*"], "attempts": 3, "retry_for_ms": null, "backoff": {"first_ms": 5000, "factor": 1, "max_ms": 5000}},
+    {"on": ["busy"], "attempts": 0, "retry_for_ms": 3600000, "backoff": null}])"));
 }
 
 }  // namespace
