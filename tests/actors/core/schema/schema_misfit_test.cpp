@@ -17,13 +17,13 @@ std::string misfit(std::string_view schema, std::string_view input) {
   return (*compiled)->misfit_of(input).value_or("");
 }
 
-struct row {
+struct misfit_row {
   const char* schema;
   const char* input;
   const char* misfit;
 };
 
-void expect(const std::vector<row>& table) {
+void expect(const std::vector<misfit_row>& table) {
   for (const auto& one : table) EXPECT_EQ(misfit(one.schema, one.input), one.misfit) << one.schema << " " << one.input;
 }
 
