@@ -14,7 +14,7 @@ constexpr std::size_t largest_input = 262'144;
 // Far more than any of these takes, on a slow machine and with sanitizers, and far less than without bounds.
 constexpr auto patience = std::chrono::seconds{20};
 
-std::string misfit(std::string_view schema, std::string_view input) {
+std::string misfit_within_bounds(std::string_view schema, std::string_view input) {
   const auto compiled = input_schema::compile(schema);
   if (!compiled) return "no schema: " + compiled.failure().sentence;
   const auto begin = std::chrono::steady_clock::now();
@@ -39,13 +39,14 @@ std::string list_of(std::string_view element, std::size_t bytes) {
 }
 
 TEST(SchemaHostile, TheLargestInputsOfAPlainSchemaAreCompared) {
-  EXPECT_EQ(misfit(R"({"items":{"type":"integer"}})", list_of("1", largest_input)), "");
-  EXPECT_EQ(
-      misfit(R"({"items":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}})", list_of(R"({"a":1})", largest_input)),
-      "");
-  EXPECT_EQ(misfit(R"({"type":"string","maxLength":262144})", "\"" + std::string(largest_input - 2, 'x') + "\""), "");
-  EXPECT_NE(misfit(R"({"items":{"type":"string"}})", list_of("1", largest_input)).find("/4: must be a string"), std::string::npos);
-  EXPECT_EQ(misfit("{}", std::string(largest_input, ' ') + "1"),
+  EXPECT_EQ(misfit_within_bounds(R"({"items":{"type":"integer"}})", list_of("1", largest_input)), "");
+  EXPECT_EQ(misfit_within_bounds(R"({"items":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}})",
+                                 list_of(R"({"a":1})", largest_input)),
+            "");
+  EXPECT_EQ(misfit_within_bounds(R"({"type":"string","maxLength":262144})", "\"" + std::string(largest_input - 2, 'x') + "\""), "");
+  EXPECT_NE(misfit_within_bounds(R"({"items":{"type":"string"}})", list_of("1", largest_input)).find("/4: must be a string"),
+            std::string::npos);
+  EXPECT_EQ(misfit_within_bounds("{}", std::string(largest_input, ' ') + "1"),
             "the input has 262145 bytes, but at most 262144 can be compared with a schema");
 }
 
@@ -53,35 +54,37 @@ TEST(SchemaHostile, DeepInputs) {
   const auto nested = [](int levels) {
     return repeated("[", static_cast<std::size_t>(levels)) + repeated("]", static_cast<std::size_t>(levels));
   };
-  EXPECT_EQ(misfit("{}", nested(64)), "");
-  EXPECT_NE(misfit("{}", nested(65)).find("nested more than 64 levels deep"), std::string::npos);
-  EXPECT_NE(misfit("{}", nested(100'000)).find("nested more than 64 levels deep"), std::string::npos);
-  EXPECT_NE(misfit("{}", "{").find("not valid JSON"), std::string::npos);
-  EXPECT_NE(misfit("{}", "").find("not valid JSON"), std::string::npos);
+  EXPECT_EQ(misfit_within_bounds("{}", nested(64)), "");
+  EXPECT_NE(misfit_within_bounds("{}", nested(65)).find("nested more than 64 levels deep"), std::string::npos);
+  EXPECT_NE(misfit_within_bounds("{}", nested(100'000)).find("nested more than 64 levels deep"), std::string::npos);
+  EXPECT_NE(misfit_within_bounds("{}", "{").find("not valid JSON"), std::string::npos);
+  EXPECT_NE(misfit_within_bounds("{}", "").find("not valid JSON"), std::string::npos);
 }
 
 TEST(SchemaHostile, HugeNumbers) {
   const auto digits = std::string(largest_input - 2, '9');
-  EXPECT_EQ(misfit(R"({"type":"integer","minimum":0,"multipleOf":3})", digits), "");
-  EXPECT_NE(misfit(R"({"maximum":1})", digits), "");
-  EXPECT_EQ(misfit(R"({"type":"integer","multipleOf":7})", "7e999999999999"), "");
-  EXPECT_NE(misfit(R"({"type":"integer"})", "1e-999999999999"), "");
-  EXPECT_NE(misfit(R"({"const":1e999999999999999999999})", "1"), "");
+  EXPECT_EQ(misfit_within_bounds(R"({"type":"integer","minimum":0,"multipleOf":3})", digits), "");
+  EXPECT_NE(misfit_within_bounds(R"({"maximum":1})", digits), "");
+  EXPECT_EQ(misfit_within_bounds(R"({"type":"integer","multipleOf":7})", "7e999999999999"), "");
+  EXPECT_NE(misfit_within_bounds(R"({"type":"integer"})", "1e-999999999999"), "");
+  EXPECT_NE(misfit_within_bounds(R"({"const":1e999999999999999999999})", "1"), "");
 }
 
 TEST(SchemaHostile, AnEnumOfTenThousandAgainstAsManyElements) {
   std::string values = "0";
   for (int i = 1; i < 10'000; ++i) values += "," + std::to_string(i);
   const auto schema = R"({"items":{"enum":[)" + values + "]}}";
-  EXPECT_EQ(misfit(schema, "[" + values + "]"), "");
-  EXPECT_NE(misfit(schema, list_of("10000", largest_input)).find("/0: must be one of 10000 values, such as 0, 1"), std::string::npos);
+  EXPECT_EQ(misfit_within_bounds(schema, "[" + values + "]"), "");
+  EXPECT_NE(misfit_within_bounds(schema, list_of("10000", largest_input)).find("/0: must be one of 10000 values, such as 0, 1"),
+            std::string::npos);
 }
 
 TEST(SchemaHostile, UniqueElementsAreSortedAndNotComparedInPairs) {
   std::string elements = "0";
   for (int i = 1; i < 40'000; ++i) elements += "," + std::to_string(i);
-  EXPECT_EQ(misfit(R"({"uniqueItems":true})", "[" + elements + "]"), "");
-  EXPECT_EQ(misfit(R"({"uniqueItems":true})", "[" + elements + ",7]"), "the input must not have equal elements, found them at 7 and 40000");
+  EXPECT_EQ(misfit_within_bounds(R"({"uniqueItems":true})", "[" + elements + "]"), "");
+  EXPECT_EQ(misfit_within_bounds(R"({"uniqueItems":true})", "[" + elements + ",7]"),
+            "the input must not have equal elements, found them at 7 and 40000");
 }
 
 TEST(SchemaHostile, AlternativesThatMultiplyComeToAnEnd) {
@@ -92,32 +95,33 @@ TEST(SchemaHostile, AlternativesThatMultiplyComeToAnEnd) {
     schema += R"(,"d)" + std::to_string(i) + R"(":{"anyOf":[)" + before + "," + before + "]}";
   }
   schema += R"(},"$ref":"#/$defs/d30"})";
-  EXPECT_TRUE(takes_too_many_steps(misfit(schema, "2")));
-  EXPECT_EQ(misfit(schema, "1"), "");
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(schema, "2")));
+  EXPECT_EQ(misfit_within_bounds(schema, "1"), "");
 }
 
 TEST(SchemaHostile, ManySubschemasAgainstManyElements) {
   const auto many = [](const std::string& one) { return R"({"items":{"allOf":[)" + repeated(one + ",", 1'900) + one + "]}}"; };
   for (const auto* one : {"{}", "true", R"({"title":"x"})"})
-    EXPECT_TRUE(takes_too_many_steps(misfit(many(one), list_of("1", largest_input)))) << one;
-  EXPECT_NE(misfit(many("false"), list_of("1", largest_input)).find("/0: must not be given"), std::string::npos);
+    EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(many(one), list_of("1", largest_input)))) << one;
+  EXPECT_NE(misfit_within_bounds(many("false"), list_of("1", largest_input)).find("/0: must not be given"), std::string::npos);
   std::string properties;
   for (int i = 0; i < 1'900; ++i) properties += (i == 0 ? "\"p" : ",\"p") + std::to_string(i) + "\":{}";
   const auto wide = R"({"items":{"properties":{)" + properties + R"(},"additionalProperties":false}})";
-  EXPECT_TRUE(takes_too_many_steps(misfit(wide, list_of("{}", largest_input))));
-  EXPECT_NE(misfit(wide, list_of(R"({"q1":1})", largest_input)).find("/0/q1: is not a property"), std::string::npos);
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(wide, list_of("{}", largest_input))));
+  EXPECT_NE(misfit_within_bounds(wide, list_of(R"({"q1":1})", largest_input)).find("/0/q1: is not a property"), std::string::npos);
 }
 
 TEST(SchemaHostile, LongNamesAroundManyValues) {
   const auto schema = R"({"additionalProperties":{"items":{"type":"string"}}})";
   const auto around = [](std::string_view inside) { return R"({")" + std::string(100'000, 'x') + R"(":)" + std::string{inside} + "}"; };
-  EXPECT_TRUE(takes_too_many_steps(misfit(schema, around(list_of(R"("")", 150'000)))));
-  EXPECT_NE(misfit(schema, around(list_of("1", 150'000))).find("/0: must be a string"), std::string::npos);
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(schema, around(list_of(R"("")", 150'000)))));
+  EXPECT_NE(misfit_within_bounds(schema, around(list_of("1", 150'000))).find("/0: must be a string"), std::string::npos);
 }
 
 TEST(SchemaHostile, AlternativesWithThousandsOfMisfitsAreDescribedInShort) {
   const auto schema = R"({"anyOf":[{"items":{"type":"string"}},{"items":{"type":"null"}}]})";
-  EXPECT_EQ(misfit(schema, list_of("1", largest_input)), "the input does not fit, in a way that takes too many steps to describe");
+  EXPECT_EQ(misfit_within_bounds(schema, list_of("1", largest_input)),
+            "the input does not fit, in a way that takes too many steps to describe");
 }
 
 TEST(SchemaHostile, OneSchemaServesSeveralInputsAfterAFailure) {

@@ -18,7 +18,7 @@ std::string problems(std::string_view schema) {
   return out;
 }
 
-struct row {
+struct keyword_row {
   const char* schema;
   const char* problems;
 };
@@ -46,7 +46,7 @@ TEST(SchemaKeywords, AllThatAreSupportedAreTaken) {
 }
 
 TEST(SchemaKeywords, EachProblemHasItsPlaceAndARemedy) {
-  const row table[] = {
+  const keyword_row table[] = {
       {"[]", "input: expected a schema, found an array; write a map, such as { type: object }"},
       {"true", "input: expected a schema, found a boolean; write a map, such as { type: object }"},
       {"{",

@@ -17,13 +17,13 @@ std::string misfit(std::string_view schema, std::string_view input) {
   return (*compiled)->misfit_of(input).value_or("");
 }
 
-struct row {
+struct misfit_row {
   const char* schema;
   const char* input;
   const char* misfit;
 };
 
-void expect(const std::vector<row>& table) {
+void expect(const std::vector<misfit_row>& table) {
   for (const auto& one : table) EXPECT_EQ(misfit(one.schema, one.input), one.misfit) << one.schema << " " << one.input;
 }
 
@@ -149,7 +149,7 @@ TEST(SchemaMisfit, ObjectsAndArrays) {
       {R"({"dependencies":{"card":["owner"]}})", R"({"owner":1})", ""},
       {R"({"dependencies":{"a":{"required":["x"]},"b":{"required":["y"]}}})", R"({"b":1})", "/y: is missing"},
       {R"({"dependencies":{"a":{"required":["x"]},"b":{"required":["y"]}}})", R"({"a":1,"x":1})", ""},
-      {R"({"properties":{"a":{"type":"string"}}})", R"({"a":1,"a":"x"})", ""},
+      {R"({"properties":{"a":{"type":"string"}}})", R"({"a":1,"a":"x"})", "/a: must be a string, found an integer"},
       {R"({"properties":{"facts":{"type":"string"},"$ref":{"type":"string"},"id":{"type":"string"}}})", R"({"facts":1,"$ref":2,"id":3})",
        "/$ref: must be a string, found an integer; /facts: must be a string, found an integer; /id: must be a string, found an integer"},
   });
