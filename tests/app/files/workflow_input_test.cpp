@@ -14,7 +14,7 @@ workflow_file with_input(const std::string& text) {
   return parse_workflow("order.yaml", "workflow: order\nsteps: { a: { agent: x, call: y } }\n" + text, nullptr);
 }
 
-lines found_in(const std::string& text) { return shown(with_input(text).problems); }
+lines found_in_input(const std::string& text) { return shown(with_input(text).problems); }
 
 TEST(workflow_file, reads_the_schema_of_the_input) {
   const auto file = with_input(R"(input:
@@ -43,10 +43,10 @@ TEST(workflow_file, without_a_schema_the_definition_is_as_it_was) {
 }
 
 TEST(workflow_file, shows_what_is_wrong_with_the_schema_at_its_line) {
-  EXPECT_EQ(found_in("input: any\n"), lines{R"(3:8: input: expected a JSON Schema, such as { type: object }, found "any")"});
-  EXPECT_EQ(found_in("input: [ a ]\n").size(), 1U);
-  EXPECT_EQ(found_in("input:\n"), lines{"3:1: input: expected a JSON Schema, such as { type: object }, found nothing"});
-  EXPECT_EQ(found_in(R"(input:
+  EXPECT_EQ(found_in_input("input: any\n"), lines{R"(3:8: input: expected a JSON Schema, such as { type: object }, found "any")"});
+  EXPECT_EQ(found_in_input("input: [ a ]\n").size(), 1U);
+  EXPECT_EQ(found_in_input("input:\n"), lines{"3:1: input: expected a JSON Schema, such as { type: object }, found nothing"});
+  EXPECT_EQ(found_in_input(R"(input:
   type: object
   properties:
     amount_cents: { type: strng }
@@ -59,18 +59,18 @@ TEST(workflow_file, shows_what_is_wrong_with_the_schema_at_its_line) {
                    "9:16: input.properties.code.pattern: the time that a regular expression takes has no bound, so this keyword is not "
                    "supported; list the texts with enum, or check the text in a first step",
                    R"(10:12: input.requird: "requird" is not a keyword of the supported part of draft 7; did you mean required?)"}));
-  EXPECT_EQ(found_in("input:\n  required:\n    - a\n    - a\n"), lines{R"(6:7: input.required[1]: "a" is given twice)"});
-  EXPECT_EQ(found_in("input:\n  properties:\n    a: { minLength: 5,\n         maxLength: 3 }\n"),
+  EXPECT_EQ(found_in_input("input:\n  required:\n    - a\n    - a\n"), lines{R"(6:7: input.required[1]: "a" is given twice)"});
+  EXPECT_EQ(found_in_input("input:\n  properties:\n    a: { minLength: 5,\n         maxLength: 3 }\n"),
             lines{"5:21: input.properties.a.minLength: minLength is larger than maxLength, so nothing fits"});
   EXPECT_EQ(
-      found_in("input:\n  $defs:\n    a: { $ref: \"#/$defs/b\" }\n    b: { $ref: \"#/$defs/a\" }\n"),
+      found_in_input("input:\n  $defs:\n    a: { $ref: \"#/$defs/b\" }\n    b: { $ref: \"#/$defs/a\" }\n"),
       lines{"5:8: input.$defs.a: definitions refer to each other in a circle: a -> b -> a; repeat the definition for as many levels as "
             "the input may have"});
-  EXPECT_EQ(found_in("input:\n  minimum: 007\n"),
+  EXPECT_EQ(found_in_input("input:\n  minimum: 007\n"),
             lines{"4:12: input.minimum: 007 is a number that JSON cannot represent; put it in quotes if "
                   "it is a text, or write it with decimal digits"})
       << "and not that the schema is missing";
-  EXPECT_EQ(found_in("input:\n  title: \"" + std::string(70'000, 'x') + "\"\n").size(), 1U) << "too large";
+  EXPECT_EQ(found_in_input("input:\n  title: \"" + std::string(70'000, 'x') + "\"\n").size(), 1U) << "too large";
 }
 
 }  // namespace

@@ -13,16 +13,16 @@ namespace {
 /// One step with this rule, or these; the text begins on line 3.
 std::string with_rules(const std::string& text) { return "workflow: w\nsteps: { a: { agent: x, call: y, retry:\n" + text + "\n} }\n"; }
 
-v1::StepDefinition read(const std::string& rules) {
+v1::StepDefinition step_read(const std::string& rules) {
   const auto file = parse_workflow("w.yaml", with_rules(rules), nullptr);
   EXPECT_EQ(shown(file.problems), lines{}) << rules;
   return file.definition.steps(0);
 }
 
-lines found_in(const std::string& rules) { return shown(parse_workflow("w.yaml", with_rules(rules), nullptr).problems); }
+lines found_in_rules(const std::string& rules) { return shown(parse_workflow("w.yaml", with_rules(rules), nullptr).problems); }
 
 TEST(workflow_rules, are_read_with_their_defaults) {
-  const auto step = read(R"([{ on: rate_limited, attempts: 20, backoff: { first: 5s, factor: 1, max: 5s } },
+  const auto step = step_read(R"([{ on: rate_limited, attempts: 20, backoff: { first: 5s, factor: 1, max: 5s } },
     { on: [http_502, "http_5*"], attempts: 3, retry_for: 10m }, { on: down }, { on: "*", backoff: { first: 5m } }])");
   ASSERT_EQ(step.retry_size(), 4);
   EXPECT_EQ(step.retry(0).on_size(), 1);
@@ -88,7 +88,7 @@ TEST(workflow_rules, that_cannot_be_meant_are_refused_at_their_place) {
         "another "
         "rule"}},
   };
-  for (const auto& [rules, problems] : table) EXPECT_EQ(found_in(rules), problems) << rules;
+  for (const auto& [rules, problems] : table) EXPECT_EQ(found_in_rules(rules), problems) << rules;
 }
 
 TEST(workflow_rules, are_refused_in_a_step_that_no_agent_carries_out) {
