@@ -375,6 +375,7 @@ void task_machine::keep_result(std::uint32_t index, const std::string& output) {
   step.clear_passed_over();
   step.clear_until_open();
   step.clear_awaits_callback();
+  if (step.fault().code() == callback_awaited_code) step.clear_fault();
 }
 
 /// Applies the verdict about a perform that was in doubt.
