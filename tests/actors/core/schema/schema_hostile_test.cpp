@@ -114,14 +114,14 @@ TEST(SchemaHostile, ManySubschemasAgainstManyElements) {
 TEST(SchemaHostile, LongNamesAroundManyValues) {
   const auto schema = R"({"additionalProperties":{"items":{"type":"string"}}})";
   const auto around = [](std::string_view inside) { return R"({")" + std::string(100'000, 'x') + R"(":)" + std::string{inside} + "}"; };
-  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(schema, around(list_of(R"("")", 150'000)))));
+  EXPECT_EQ(misfit_within_bounds(schema, around(list_of(R"("")", 150'000))), "");
   EXPECT_NE(misfit_within_bounds(schema, around(list_of("1", 150'000))).find("/0: must be a string"), std::string::npos);
 }
 
 TEST(SchemaHostile, AlternativesWithThousandsOfMisfitsAreDescribedInShort) {
   const auto schema = R"({"anyOf":[{"items":{"type":"string"}},{"items":{"type":"null"}}]})";
   EXPECT_EQ(misfit_within_bounds(schema, list_of("1", largest_input)),
-            "the input does not fit, in a way that takes too many steps to describe");
+            "the input fits no alternative of anyOf (the first: /0 must be a string, found an integer)");
 }
 
 TEST(SchemaHostile, OneSchemaServesSeveralInputsAfterAFailure) {
