@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "actors/core/schema/schema.hpp"
@@ -48,6 +49,24 @@ TEST(SchemaHostile, TheLargestInputsOfAPlainSchemaAreCompared) {
             std::string::npos);
   EXPECT_EQ(misfit_within_bounds("{}", std::string(largest_input, ' ') + "1"),
             "the input has 262145 bytes, but at most 262144 can be compared with a schema");
+}
+
+std::string fifty(const std::function<std::string(int)>& value) {
+  std::string out = "{";
+  for (int i = 0; i < 50; ++i) out += (i == 0 ? "\"p" : ",\"p") + std::to_string(i) + "\":" + value(i);
+  return out + "}";
+}
+
+TEST(SchemaHostile, FiftyPropertiesInTheLargestInput) {
+  const auto types = fifty([](int i) {
+    return std::string{i % 2 == 0 ? R"({"type":"integer","minimum":0,"maximum":1000000})"
+                                  : R"({"type":"string","minLength":1,"maxLength":6000})"};
+  });
+  const auto one = R"({"type":"object","properties":)" + types + R"(,"required":["p0","p49"],"additionalProperties":false})";
+  const auto numbers = fifty([](int i) { return i % 2 == 0 ? std::to_string(i) : "\"value " + std::to_string(i) + "\""; });
+  EXPECT_EQ(misfit_within_bounds(R"({"items":)" + one + "}", list_of(numbers, largest_input)), "");
+  const auto texts = fifty([](int i) { return i % 2 == 0 ? "7" : "\"" + std::string(6'000, 'x') + "\""; });
+  EXPECT_EQ(misfit_within_bounds(one, texts), "");
 }
 
 TEST(SchemaHostile, DeepInputs) {
