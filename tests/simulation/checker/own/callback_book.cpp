@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/task_states.hpp"
+
 namespace fairlead::simulation {
 
 namespace {
