@@ -140,7 +140,8 @@ void task_machine::operator_callback(const operated& e) {
   event.set_who(e.action.who());
   const auto output = minify_json(e.action.has_json() ? e.action.json() : "null");
   if (early) {
-    if (planted(&planted_faults::lose_early_callback)) return;
+    // Whatever else of the task waits goes on waiting: only `advance` says so.
+    if (planted(&planted_faults::lose_early_callback)) return advance();
     drop_payload(step->early_answer().output(), out_);
     auto& answer = *step->mutable_early_answer();
     answer.Clear();
@@ -148,9 +149,9 @@ void task_machine::operator_callback(const operated& e) {
       *answer.mutable_fault() = cleaned(e.action.fault());
     else
       set_payload(record_, *answer.mutable_output(), output, out_);
-    return;
+    return advance();
   }
-  if (planted(&planted_faults::lose_callback)) return;
+  if (planted(&planted_faults::lose_callback)) return advance();
   const auto held_task = (step->given_up() || record_.failing()) && !record_.terminated();
   const auto fault = cleaned(e.action.fault());
   take_answer(index, output, e.action.has_fault() ? &fault : nullptr);
