@@ -26,7 +26,7 @@ TEST_F(scheduler_schema_test, an_input_that_does_not_fit_is_refused_and_nothing_
   const auto got = submit(submission("t1", R"({"n":"1"})"));
   EXPECT_EQ(got.error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
   EXPECT_EQ(got.error().sentence(), "the input does not fit the schema of workflow order: /n: must be an integer, found a string");
-  EXPECT_EQ(got.error().remedy(), "correct the input; fairlead workflow show flow shows the schema");
+  EXPECT_EQ(got.error().remedy(), "correct the input; fairlead workflow show order shows the schema");
   EXPECT_FALSE(got.created());
   EXPECT_EQ(submit(submission("t1", "{}")).error().sentence(), "the input does not fit the schema of workflow order: /n: is missing");
   EXPECT_EQ(submit(submission("t1", "")).error().sentence(),

@@ -45,7 +45,7 @@ TEST(workflow_file, refuses_an_undo_of_failed_steps_where_nothing_is_undone) {
             "its own"});
   const auto file =
       parse_workflow("w.yaml", "workflow: w\nsteps:\n  a: { wait: 10m,\n    undo: { call: z, also_if_failed: true } }\n", nullptr);
-  EXPECT_EQ(shown(file.problems), lines{"4:11: steps.a.undo: a step that waits has nothing to undo; remove undo, or set undo: none"});
+  EXPECT_EQ(shown(file.problems), lines{"4:5: steps.a.undo: a step that waits has nothing to undo; remove undo, or set undo: none"});
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   ids_[what.task_number()] = what.task_id();
   restores_.handed_over(what, shape_of(record), record);
   if (restores_.on()) return;
-  if (const auto* known = shape_of(record)) contents_.of_callbacks().handed_over(what, *known);
+  if (const auto* known = shape_of(record)) contents_.of_callbacks().handed_over(what, shard_, *known);
   if (epoch < led_under_) return handed_over_late(instance, incarnation, epoch, what);
 
   auto& past = steps_[of];

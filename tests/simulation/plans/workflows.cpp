@@ -342,22 +342,22 @@ class generator {
   /// Some steps are retried by the class of their faults, from a stream of their own. The codes are those of agents, services and leases.
   void rule_faults() {
     random_stream luck{workflow_, 1'300};
-    if (!luck.chance(350) || !settings_.has(concern::retry_rules)) return;
+    if (!luck.chance(500) || !settings_.has(concern::retry_rules)) return;
     for (auto& step : *definition_.mutable_steps()) {
-      const auto wanted = luck.chance(600);
+      const auto wanted = luck.chance(700);
       std::vector<std::vector<std::string>> classes{{"busy", "down"},
                                                     {"refused"},
                                                     {"failed", "key_spent"},
                                                     {"connection_*", "try_timeout"},
                                                     {"lease_expired", "heartbeat_missed", "agent_lost"},
                                                     {"job_*"}};
-      const auto count = luck.between(1, 3);
+      const auto count = luck.between(1, 4);
       for (std::int64_t i = 0; i < count; ++i) {
         const auto which = static_cast<std::ptrdiff_t>(luck.below(classes.size()));
         v1::RetryRule rule;
         for (const auto& code : classes[static_cast<std::size_t>(which)]) rule.add_on(code);
         classes.erase(classes.begin() + which);
-        if (i > 0 && i + 1 == count && luck.chance(200)) {
+        if (i > 0 && i + 1 == count && luck.chance(500)) {
           rule.clear_on();
           rule.add_on("*");
         }

@@ -1,5 +1,6 @@
 // Work that services accept, and whose end they tell by a callback.
 
+#include <string_view>
 #include <utility>
 
 #include "actors/agents/attempt_results.hpp"
@@ -22,6 +23,13 @@ std::int64_t time_to_tell(world& in) {
   return how < 25 ? 0 : how < 65 ? soon_us : how < 85 ? long_us : late_us;
 }
 
+/// It goes by what it was told, as any service does.
+std::string callback_in(const v1::Perform& what) {
+  constexpr std::string_view path = "/v1/callbacks/";
+  const auto at = what.callback_url().rfind(path);
+  return at == std::string::npos ? std::string{} : what.callback_url().substr(at + path.size());
+}
+
 v1::Fault late_fault(bool is_transient, bool otherwise) {
   v1::Fault out;
   out.set_kind(is_transient ? v1::FAULT_KIND_TRANSIENT : v1::FAULT_KIND_PERMANENT);
@@ -38,7 +46,7 @@ fairlead::agents::attempt_result services::accept(known_key& known, const v1::Pe
   known.state = fate::accepted;
   known.asked = asked;
   known.shard = what.shard();
-  known.callback = what.callback();
+  known.callback = callback_in(what);
   known.fails = world_.strikes(concern::callbacks, world_.callbacks, 160);
   known.answers_transient = world_.callbacks.chance(600);
   known.is_silent = world_.strikes(concern::callbacks, world_.callbacks, 90);
@@ -55,7 +63,7 @@ fairlead::agents::attempt_result services::accept_again(known_key& known, const 
   const auto tells = luck.chance(750) || !world_.trouble();
   const auto delay_us = time_to_tell(world_) % second;
   const auto tells_former = luck.chance(500);
-  const auto former = std::exchange(known.callback, what.callback());
+  const auto former = std::exchange(known.callback, callback_in(what));
   known.shard = what.shard();
   known.asked.of = {what.task_id(), what.step()};
   // The shard has lost the time in which it gave that one out.
@@ -139,8 +147,9 @@ void services::tell_of_earlier(const v1::Perform& what) {
   auto& luck = world_.callbacks;
   const auto speaks = luck.chance(350);
   const auto delay_us = luck.between(0, 3'000) * millisecond;
-  auto former = std::exchange(callbacks_[{what.task_id(), what.step()}], what.callback());
-  if (former.empty() || former == what.callback() || !speaks || !world_.trouble()) return;
+  auto& latest = callbacks_[{what.task_id(), what.step()}];
+  auto former = std::exchange(latest, callback_in(what));
+  if (former.empty() || former == latest || !speaks || !world_.trouble()) return;
   late_answer out{what.shard(), what.task_id(), std::move(former), R"({"v":)" + std::to_string(800'000 + next_output_++) + "}",
                   std::nullopt};
   world_.after(delay_us, [this, out = std::move(out)] { tell(out); });

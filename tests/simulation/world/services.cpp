@@ -29,7 +29,7 @@ fairlead::agents::attempt_result services::perform(known_key& known, bool fresh,
     known.state = fate::refused;
     known.answers_transient = as_transient;
   } else if (fresh || (!promised && forgotten(known, what.task_id(), who)) || (known.state == fate::refused && world_.long_calm())) {
-    if (!what.callback().empty()) return accept(known, what, entry, note);
+    if (!what.callback_url().empty()) return accept(known, what, entry, note);
     // (In doubt the system keeps to a key however often it is refused: a service that never let go would hold up the end for ever. What a
     // time that was lost and put back has asked for under another key has come by then.)
     known.state = fate::performed;
@@ -41,7 +41,7 @@ fairlead::agents::attempt_result services::perform(known_key& known, bool fresh,
     note = fresh ? "performed" : "performed ONCE MORE: the key was forgotten";
     return fairlead::agents::completed(known.output);
   }
-  if (!what.callback().empty() && !promised && known.state != fate::refused) return accept_again(known, what, note);
+  if (!what.callback_url().empty() && !promised && known.state != fate::refused) return accept_again(known, what, note);
   if (known.state == fate::refused) {
     note = "refused once and for all";
     auto answer = known.answers_transient ? fairlead::agents::transient_fault("failed", "it failed, and will under this key")

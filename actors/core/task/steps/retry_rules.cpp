@@ -134,7 +134,8 @@ std::string task_machine::words_of_rule(const v1::StepRecord& step) const {
   const auto of_rule = " of its retry rule for " + (named != says.on().end() ? *named : says.on(0));
   const auto made = counted_of(step, rule);
   if (says.attempts() == 0 || made < says.attempts())
-    return " and was retried for " + format_duration(says.retry_for_ms()) + " in " + std::to_string(made) + " attempts" + of_rule;
+    return " and was retried for " + format_duration(says.retry_for_ms()) + " in " + std::to_string(made) +
+           (made == 1 ? " attempt" : " attempts") + of_rule;
   return says.attempts() == 1 ? " on the only attempt" + of_rule
                               : " on the last of " + std::to_string(says.attempts()) + " attempts" + of_rule;
 }

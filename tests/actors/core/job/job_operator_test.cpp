@@ -51,7 +51,7 @@ TEST(JobOperator, ARunWithAnInputThatTheWorkflowDoesNotTakeIsRefusedAndCancelsNo
   action.set_input(R"({ "n" : "x" })");
   EXPECT_EQ(job.operate("10:06", action), "refused: the input does not fit the schema of workflow report: /n: is missing");
   action.set_input(R"({ "n" : "y" })");
-  EXPECT_EQ(job.operate("10:06", action), "10:06:00.001 waiting overlap\nanswer: waits for an earlier launch to end\ncancel task 1\n");
+  EXPECT_EQ(job.operate("10:06", action), "10:06:00.001 waiting overlap\ncancel task 1\nanswer: waits for an earlier launch to end\n");
 }
 
 TEST(JobOperator, TwoThatAreAskedForInTheSameMillisecondAreTwoLaunches) {

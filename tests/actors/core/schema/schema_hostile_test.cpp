@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "actors/core/schema/schema.hpp"
@@ -48,6 +49,24 @@ TEST(SchemaHostile, TheLargestInputsOfAPlainSchemaAreCompared) {
             std::string::npos);
   EXPECT_EQ(misfit_within_bounds("{}", std::string(largest_input, ' ') + "1"),
             "the input has 262145 bytes, but at most 262144 can be compared with a schema");
+}
+
+std::string fifty(const std::function<std::string(int)>& value) {
+  std::string out = "{";
+  for (int i = 0; i < 50; ++i) out += (i == 0 ? "\"p" : ",\"p") + std::to_string(i) + "\":" + value(i);
+  return out + "}";
+}
+
+TEST(SchemaHostile, FiftyPropertiesInTheLargestInput) {
+  const auto types = fifty([](int i) {
+    return std::string{i % 2 == 0 ? R"({"type":"integer","minimum":0,"maximum":1000000})"
+                                  : R"({"type":"string","minLength":1,"maxLength":6000})"};
+  });
+  const auto one = R"({"type":"object","properties":)" + types + R"(,"required":["p0","p49"],"additionalProperties":false})";
+  const auto numbers = fifty([](int i) { return i % 2 == 0 ? std::to_string(i) : "\"value " + std::to_string(i) + "\""; });
+  EXPECT_EQ(misfit_within_bounds(R"({"items":)" + one + "}", list_of(numbers, largest_input)), "");
+  const auto texts = fifty([](int i) { return i % 2 == 0 ? "7" : "\"" + std::string(6'000, 'x') + "\""; });
+  EXPECT_EQ(misfit_within_bounds(one, texts), "");
 }
 
 TEST(SchemaHostile, DeepInputs) {
@@ -114,14 +133,14 @@ TEST(SchemaHostile, ManySubschemasAgainstManyElements) {
 TEST(SchemaHostile, LongNamesAroundManyValues) {
   const auto schema = R"({"additionalProperties":{"items":{"type":"string"}}})";
   const auto around = [](std::string_view inside) { return R"({")" + std::string(100'000, 'x') + R"(":)" + std::string{inside} + "}"; };
-  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(schema, around(list_of(R"("")", 150'000)))));
+  EXPECT_EQ(misfit_within_bounds(schema, around(list_of(R"("")", 150'000))), "");
   EXPECT_NE(misfit_within_bounds(schema, around(list_of("1", 150'000))).find("/0: must be a string"), std::string::npos);
 }
 
 TEST(SchemaHostile, AlternativesWithThousandsOfMisfitsAreDescribedInShort) {
   const auto schema = R"({"anyOf":[{"items":{"type":"string"}},{"items":{"type":"null"}}]})";
   EXPECT_EQ(misfit_within_bounds(schema, list_of("1", largest_input)),
-            "the input does not fit, in a way that takes too many steps to describe");
+            "the input fits no alternative of anyOf (the first: /0 must be a string, found an integer)");
 }
 
 TEST(SchemaHostile, OneSchemaServesSeveralInputsAfterAFailure) {

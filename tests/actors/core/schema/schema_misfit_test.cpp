@@ -45,7 +45,7 @@ TEST(SchemaMisfit, AnOrder) {
       {order, R"({"amount_cents":100,"address":"Main St","more":{"x":1},"items":[{"sku":"a","count":2}],"currency":"USD"})", ""},
       {order, R"({"amount_cents":"100","address":"Main St"})", "/amount_cents: must be an integer, found a string"},
       {order, R"({"amount_cents":1.5,"address":"Main St"})", "/amount_cents: must be an integer, found a number that is no integer"},
-      {order, R"({"amount_cents":0,"address":""})", "/address: must have at least 1 character, found 0; /amount_cents: must be at least 1"},
+      {order, R"({"amount_cents":0,"address":""})", "/amount_cents: must be at least 1; /address: must have at least 1 character, found 0"},
       {order, R"({"address":"Main St"})", "/amount_cents: is missing"},
       {order, "{}", "/amount_cents: is missing; /address: is missing"},
       {order, "null", "the input must be an object, found null"},
@@ -151,7 +151,7 @@ TEST(SchemaMisfit, ObjectsAndArrays) {
       {R"({"dependencies":{"a":{"required":["x"]},"b":{"required":["y"]}}})", R"({"a":1,"x":1})", ""},
       {R"({"properties":{"a":{"type":"string"}}})", R"({"a":1,"a":"x"})", "/a: must be a string, found an integer"},
       {R"({"properties":{"facts":{"type":"string"},"$ref":{"type":"string"},"id":{"type":"string"}}})", R"({"facts":1,"$ref":2,"id":3})",
-       "/$ref: must be a string, found an integer; /facts: must be a string, found an integer; /id: must be a string, found an integer"},
+       "/facts: must be a string, found an integer; /$ref: must be a string, found an integer; /id: must be a string, found an integer"},
   });
 }
 
@@ -192,8 +192,8 @@ TEST(SchemaMisfit, References) {
   expect({
       {shop, R"({"total":1,"lines":[{"price":2}],"text":"x","other":5})", ""},
       {shop, R"({"total":-1,"lines":[{"price":2},{"price":"x"}],"text":1,"other":6})",
-       "/lines/1/price: must be an integer, found a string; /other: must be at most 5; /text: must be a string, found an integer; /total: "
-       "must be at least 0"},
+       "/total: must be at least 0; /lines/1/price: must be an integer, found a string; /text: must be a string, found an integer; /other: "
+       "must be at most 5"},
       {R"({"definitions":{"a":{"type":"string"}},"$ref":"#/definitions/a"})", "1", "the input must be a string, found an integer"},
   });
 }

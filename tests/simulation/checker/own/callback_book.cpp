@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/task_states.hpp"
+
 namespace fairlead::simulation {
 
 namespace {
@@ -60,14 +62,14 @@ bool callback_book::is_called(const std::string& key) const {
 
 // ---- what leaves ----
 
-void callback_book::handed_over(const v1::Perform& what, const shape& plan) {
+void callback_book::handed_over(const v1::Perform& what, std::uint32_t shard, const shape& plan) {
   const auto wants = what.direction() == v1::DIRECTION_PERFORM && plan.answered_later(what.step());
   const auto text = "step " + what.step_path() + " of " + what.task_id() + " was handed over with the callback " + what.callback();
   if (!wants && what.callback().empty()) return;
   if (!wants) world::broken("callback_name", text + ", and waits for none");
   const auto says = read_callback(what.callback());
   world_.judges("callback_name");
-  if (!says || says->shard != what.shard() || says->task_id != what.task_id() || says->step != what.step())
+  if (!says || says->shard != shard || says->task_id != what.task_id() || says->step != what.step())
     world::broken("callback_name", text + ", which does not name it");
   const auto of = name_of(*says);
   auto& its = performances_[of];

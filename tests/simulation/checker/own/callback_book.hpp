@@ -42,7 +42,7 @@ class callback_book {
   void connect(const services& behind) { services_ = &behind; }
 
   /// For the first time, or once more.
-  void handed_over(const v1::Perform& what, const shape& plan);
+  void handed_over(const v1::Perform& what, std::uint32_t shard, const shape& plan);
   /// The attempt, for the first time.
   void judge_key(const v1::Perform& what) const;
   /// What an undo says of the perform.
