@@ -39,10 +39,11 @@ TEST(config_changes, takes_an_agent_whose_name_has_dots_as_one) {
 
 TEST(config_changes, names_the_keys_that_count_at_once_and_those_that_wait_for_a_restart) {
   const auto what = between("limits: { running_tasks: 5 }\nlog: { format: json }\n",
-                            "log: { level: debug, format: json }\nretention: { keep: 7d }\nlimits: { running_tasks: 6 }\n");
+                            "log: { level: debug, format: json }\nretention: { keep: 7d }\nlimits: { running_tasks: 6 }\n"
+                            "callback_url: https://h\n");
   EXPECT_EQ(what.applied, names{"log.level"});
   EXPECT_TRUE(what.log_level);
-  EXPECT_EQ(what.kept, (names{"limits.running_tasks", "retention.keep"}));
+  EXPECT_EQ(what.kept, (names{"callback_url", "limits.running_tasks", "retention.keep"}));
 }
 
 std::string with_certificates(const std::string& san, const std::string& authorities = "ca.pem") {

@@ -85,7 +85,7 @@ TEST(workflow_file, shows_what_is_wrong_with_a_callback_at_its_key) {
   EXPECT_EQ(found_in(with_step("callback: { timeout: 1d, url: x }")).size(), 1U);
   EXPECT_EQ(found_in(with_step("callback: 7d")).size(), 1U);
   const auto without_agent = found_in("workflow: w\nsteps:\n  a: { wait: 1s, callback: { timeout: 1d } }\n");
-  EXPECT_EQ(without_agent, lines{"3:28: steps.a.callback: a step that waits has no agent: `callback` has no effect here; remove callback"});
+  EXPECT_EQ(without_agent, lines{"3:18: steps.a.callback: a step that waits has no agent: `callback` has no effect here; remove callback"});
 }
 
 }  // namespace
