@@ -79,6 +79,23 @@ TEST_F(scheduler_callbacks_test, one_that_overtakes_the_agents_answer_is_kept) {
   EXPECT_EQ(last().input(), R"("early")");
 }
 
+TEST_F(scheduler_callbacks_test, steps_that_wait_for_an_instance_go_on_waiting_when_one_is_kept) {
+  auto later = ::fairlead::testing::step("sign");
+  later.set_callback_ms(60'000);
+  deploy(workflow_of({later, ::fairlead::testing::step("beside")}));
+  auto instance = agent("n1/svc", 1);
+  instance.set_revision(1);
+  add_agent(instance);
+  submit(submission("t1"));
+  ASSERT_EQ(out.performs.size(), 1U) << "the instance has one slot";
+  EXPECT_TRUE(call_back(last().callback(), "1").kept());
+  instance.set_capacity(2);
+  instance.set_revision(2);
+  add_agent(instance);
+  ASSERT_EQ(out.performs.size(), 2U);
+  EXPECT_EQ(last().step_path(), "beside");
+}
+
 TEST_F(scheduler_callbacks_test, texts_that_it_has_not_made_are_unknown) {
   submit(submission("t1"));
   submit(submission("t2"));

@@ -35,6 +35,12 @@ value labels_of(const google::protobuf::RepeatedPtrField<v1::Label>& labels) {
 
 bool completed(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED; }
 
+/// Its undo may have begun since.
+bool has_given(const v1::StepRecord& step) {
+  const auto undone = step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE;
+  return completed(step.state()) || (undone && step.has_output());
+}
+
 }  // namespace
 
 // ---- what operators say ----
@@ -119,8 +125,7 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
     if (step.state() == v1::STEP_STATE_FAILED) states.members[step.path()] = text_value("failed");
     if (step.state() == v1::STEP_STATE_FAILED && step.passed_over()) steps.members[step.path()] = value{};
     // What a step gave is known as soon as it is over, and while it is undone.
-    const auto ended =
-        completed(step.state()) || ((step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE) && step.has_output());
+    const auto ended = has_given(step);
     const step_name name{record.id(), static_cast<std::uint32_t>(i)};
     // A round may read what the one before gave.
     if (const auto known = rounds_.find(name); known != rounds_.end() && !known->second.keys.empty() && !step.passed_over())
@@ -259,7 +264,7 @@ void content_checker::judge_called(const v1::TaskRecord* before, const v1::TaskR
     const auto& step = now.steps(static_cast<int>(i));
     const auto* was = before == nullptr ? nullptr : &before->steps(static_cast<int>(i));
     const step_name name{now.id(), i};
-    const auto is_completed = completed(step.state()) && (was == nullptr || !completed(was->state()));
+    const auto is_completed = has_given(step) && (was == nullptr || !has_given(*was));
     const auto has_round = step.rounds() > (was == nullptr ? 0 : was->rounds());
     std::optional<std::string> stored;
     if (is_completed || has_round) stored = loaded(durable, now, step.output());

@@ -111,7 +111,7 @@ void services::do_work(const std::string& key, std::uint64_t times) {
     return;
   }
   known.state = fate::performed;
-  if (known.output.empty()) known.output = world_.callbacks.chance(40) ? "null" : output_for(key);
+  if (known.output.empty()) known.output = output_for(key);
   auto effect = known.asked;
   effect.at_us = world_.now_us();
   effect.changed = true;
@@ -133,7 +133,7 @@ void services::tell(const std::string& key, bool otherwise) {
   } else if (known.state == fate::performed || known.state == fate::undone) {
     if (otherwise)
       out.output = R"({"v":)" + std::to_string(700'000 + next_output_++) + "}";
-    else if (!known.output.empty() && known.output != "null")
+    else if (!known.output.empty())
       out.output = known.output;
   } else {
     // Whoever asked has been told that it never happens.

@@ -139,9 +139,9 @@ void task_machine::operator_callback(const operated& e) {
   auto& event = note(v1::EVENT_KIND_STEP_ANSWERED, index, early ? "it counts once the attempt in progress has ended" : "");
   event.set_who(e.action.who());
   const auto output = minify_json(e.action.has_json() ? e.action.json() : "null");
+  // Whatever becomes of it, steps that wait for an instance have to say so once more: the action has taken the task out of all queues.
+  if (planted(early ? &planted_faults::lose_early_callback : &planted_faults::lose_callback)) return advance();
   if (early) {
-    // Whatever else of the task waits goes on waiting: only `advance` says so.
-    if (planted(&planted_faults::lose_early_callback)) return advance();
     drop_payload(step->early_answer().output(), out_);
     auto& answer = *step->mutable_early_answer();
     answer.Clear();
@@ -151,7 +151,6 @@ void task_machine::operator_callback(const operated& e) {
       set_payload(record_, *answer.mutable_output(), output, out_);
     return advance();
   }
-  if (planted(&planted_faults::lose_callback)) return advance();
   const auto held_task = (step->given_up() || record_.failing()) && !record_.terminated();
   const auto fault = cleaned(e.action.fault());
   take_answer(index, output, e.action.has_fault() ? &fault : nullptr);

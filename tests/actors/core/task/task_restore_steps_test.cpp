@@ -81,6 +81,8 @@ TEST(task_restore, a_step_that_waited_for_its_callback_is_in_doubt_as_any_other)
     const auto backup_ms = w.now_ms;
     w.advance_ms(lost_ms);
     ASSERT_TRUE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms)));
+    w.agents.instances.at("n1/svc").held = 0;
+    w.agents.holders.clear();
     EXPECT_FALSE(w.at(0).awaits_callback());
     EXPECT_FALSE(w.at(0).has_early_answer());
     EXPECT_TRUE(w.at(0).doubtful());
