@@ -20,15 +20,11 @@ error no_callback() {
           "use the whole URL as it was given out; one from before a restore of the shard counts no more"};
 }
 
-/// A callback that comes again is known by this. Services have no key of their own for it.
-std::string token_of(const callback_name& which) {
-  return "callback " + std::to_string(which.step) + " " + std::to_string(which.generation);
-}
-
-/// Empty: the action has no token.
+/// Empty: the action has no token, and is no callback.
 std::string hash_of(v1::OperatorAction action) {
-  if (action.token().empty()) return {};
+  if (action.token().empty() && action.verb() != v1::OPERATOR_VERB_CALLBACK) return {};
   action.clear_token();
+  action.clear_callback();
   action.clear_if_sequence();
   action.clear_who();
   return store::content_hash(action.SerializeAsString());
@@ -58,7 +54,6 @@ void scheduler::answer(const v1::OperateRequest& what, std::uint64_t ticket) {
               "put large data elsewhere and pass a reference to it"}
             .to_proto();
   } else {
-    if (const auto called = read_callback(action.callback())) action.set_token(token_of(*called));
     for (const auto& id : what.ids()) {
       *reply.add_results() = operate_on(id, action, what.submitted_by());
       if (fatal_) return;
