@@ -27,8 +27,9 @@ void scheduler::answer(v1::SubmitRequest what, std::uint64_t ticket, std::uint64
                                      "send several requests")
                                  .to_proto();
   } else {
+    core::comparison_budget budget;
     for (auto& item : *what.mutable_items()) {
-      *reply.add_results() = take(item, what.notify() ? subscriber : 0);
+      *reply.add_results() = take(item, what.notify() ? subscriber : 0, budget);
       flush_if_large();
     }
   }
@@ -36,7 +37,7 @@ void scheduler::answer(v1::SubmitRequest what, std::uint64_t ticket, std::uint64
   batches_.after().replies.emplace_back(ticket, std::move(reply));
 }
 
-v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber) {
+v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber, core::comparison_budget& budget) {
   v1::SubmitResult out;
   out.set_id(item.id());
   const auto refused = [&out](const error& why) {
@@ -68,7 +69,7 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber)
   }
   auto definition = catalog_.current(item.workflow(), committed());
   if (!definition) return refused(definition.failure());
-  if (const auto why = faults_.ignore_schema ? std::nullopt : (*definition)->refuse_input(input)) return refused(*why);
+  if (const auto why = faults_.ignore_schema ? std::nullopt : (*definition)->refuse_input(input, &budget)) return refused(*why);
   const auto number = create(item, std::move(input), std::move(hash), std::move(*definition), subscriber);
   out.set_created(true);
   if (const auto* task = find(number); task != nullptr && task->record.scheduled())

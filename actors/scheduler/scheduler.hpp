@@ -241,7 +241,7 @@ class scheduler final : private launch_tasks {
   bool failed() const override { return fatal_.has_value(); }
   bool fail(const error& why) override;
 
-  v1::SubmitResult take(v1::Submission& item, std::uint64_t subscriber);
+  v1::SubmitResult take(v1::Submission& item, std::uint64_t subscriber, core::comparison_budget& budget);
   std::optional<error> refuse_new() const override;
   /// The number of a taken or stored task, by its id.
   result<std::optional<recent_id>> lookup(const std::string& id);

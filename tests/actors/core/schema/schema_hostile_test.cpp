@@ -152,5 +152,57 @@ TEST(SchemaHostile, OneSchemaServesSeveralInputsAfterAFailure) {
   EXPECT_TRUE((*compiled)->misfit_of(R"(["a"])"));
 }
 
+TEST(SchemaHostile, NamesBesideAPropertyAreCounted) {
+  std::string names = "\"p0\"";
+  for (int i = 1; i < 6'000; ++i) names += ",\"p" + std::to_string(i) + "\"";
+  const auto schema = R"({"contains":{"dependencies":{"a":[)" + names + "]}}}";
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(schema, list_of(R"({"a":1})", largest_input))));
+}
+
+TEST(SchemaHostile, DeepValuesThatAreComparedAsAWholeAreCounted) {
+  const auto deep = repeated("[", 60) + list_of("1", largest_input - 200) + repeated("]", 60);
+  const auto all = [](int times) {
+    return R"({"allOf":[)" + repeated(R"({"not":{"const":1}},)", static_cast<std::size_t>(times)) + "{}]}";
+  };
+  EXPECT_EQ(misfit_within_bounds(all(2), deep), "");
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(all(10), deep)));
+}
+
+TEST(SchemaHostile, AlternativesInsideEachOtherAreDescribedInShort) {
+  std::string schema = R"({"type":"string"})";
+  for (int i = 0; i < 8; ++i) {
+    schema = R"({"allOf":[)" + schema + R"(,{"type":"null"}]})";
+    schema = R"({"anyOf":[)" + schema + "]}";
+  }
+  const auto sentence = misfit_within_bounds(schema, "1");
+  EXPECT_EQ(sentence.rfind("the input fits no alternative of anyOf (the first: the input fits", 0), 0U) << sentence;
+  EXPECT_LT(sentence.size(), 300U);
+}
+
+TEST(SchemaHostile, TheInputsOfOneRequestShareABudget) {
+  const auto compiled = input_schema::compile(R"({"items":{"type":"integer"}})");
+  ASSERT_TRUE(compiled);
+  const auto large = list_of("1", largest_input);
+  comparison_budget budget;
+  int fitting = 0;
+  while (fitting < 1'000 && !(*compiled)->misfit_of(large, &budget)) ++fitting;
+  EXPECT_GT(fitting, 3);
+  EXPECT_LT(fitting, 100);
+  EXPECT_TRUE(budget.is_used_up());
+  EXPECT_TRUE((*compiled)->misfit_of("[1]", &budget));
+  EXPECT_TRUE(budget.is_used_up());
+  EXPECT_FALSE((*compiled)->misfit_of(large));
+}
+
+TEST(SchemaHostile, WhatDoesNotFitIsRefusedForThatWithTheLastSteps) {
+  const auto compiled = input_schema::compile(R"({"type":"integer"})");
+  ASSERT_TRUE(compiled);
+  comparison_budget budget{1};
+  EXPECT_EQ((*compiled)->misfit_of("\"x\"", &budget), "the input does not fit, in a way that takes too many steps to describe");
+  EXPECT_FALSE(budget.is_used_up());
+  EXPECT_TRUE((*compiled)->misfit_of("1", &budget));
+  EXPECT_TRUE(budget.is_used_up());
+}
+
 }  // namespace
 }  // namespace fairlead::core
