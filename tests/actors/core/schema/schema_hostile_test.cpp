@@ -39,6 +39,12 @@ std::string list_of(std::string_view element, std::size_t bytes) {
   return out + "]";
 }
 
+std::string numbers_up_to(int end) {
+  std::string out = "0";
+  for (int i = 1; i < end; ++i) out += "," + std::to_string(i);
+  return out;
+}
+
 TEST(SchemaHostile, TheLargestInputsOfAPlainSchemaAreCompared) {
   EXPECT_EQ(misfit_within_bounds(R"({"items":{"type":"integer"}})", list_of("1", largest_input)), "");
   EXPECT_EQ(misfit_within_bounds(R"({"items":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}})",
@@ -90,8 +96,7 @@ TEST(SchemaHostile, HugeNumbers) {
 }
 
 TEST(SchemaHostile, AnEnumOfTenThousandAgainstAsManyElements) {
-  std::string values = "0";
-  for (int i = 1; i < 10'000; ++i) values += "," + std::to_string(i);
+  const auto values = numbers_up_to(10'000);
   const auto schema = R"({"items":{"enum":[)" + values + "]}}";
   EXPECT_EQ(misfit_within_bounds(schema, "[" + values + "]"), "");
   EXPECT_NE(misfit_within_bounds(schema, list_of("10000", largest_input)).find("/0: must be one of 10000 values, such as 0, 1"),
@@ -99,8 +104,7 @@ TEST(SchemaHostile, AnEnumOfTenThousandAgainstAsManyElements) {
 }
 
 TEST(SchemaHostile, UniqueElementsAreSortedAndNotComparedInPairs) {
-  std::string elements = "0";
-  for (int i = 1; i < 40'000; ++i) elements += "," + std::to_string(i);
+  const auto elements = numbers_up_to(40'000);
   EXPECT_EQ(misfit_within_bounds(R"({"uniqueItems":true})", "[" + elements + "]"), "");
   EXPECT_EQ(misfit_within_bounds(R"({"uniqueItems":true})", "[" + elements + ",7]"),
             "the input must not have equal elements, found them at 7 and 40000");
@@ -128,6 +132,15 @@ TEST(SchemaHostile, ManySubschemasAgainstManyElements) {
   const auto wide = R"({"items":{"properties":{)" + properties + R"(},"additionalProperties":false}})";
   EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(wide, list_of("{}", largest_input))));
   EXPECT_NE(misfit_within_bounds(wide, list_of(R"({"q1":1})", largest_input)).find("/0/q1: is not a property"), std::string::npos);
+}
+
+TEST(SchemaHostile, ManyLooksAtTheWholeOfALargeValue) {
+  const auto many = [](const std::string& one) { return R"({"allOf":[)" + repeated(one + ",", 600) + one + "]}"; };
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(many(R"({"not":{"enum":[[1]]}})"), list_of("1", largest_input))));
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(many(R"({"uniqueItems":true})"), "[" + numbers_up_to(40'000) + "]")));
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(many(R"({"minItems":1})"), list_of("1", largest_input))));
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(many(R"({"minLength":1})"), "\"" + std::string(largest_input - 2, 'x') + "\"")));
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(many(R"({"minimum":1})"), std::string(largest_input, '9'))));
 }
 
 TEST(SchemaHostile, LongNamesAroundManyValues) {
