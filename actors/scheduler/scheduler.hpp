@@ -203,6 +203,7 @@ class scheduler final : private launch_tasks {
   std::uint64_t active_tasks() const;
   std::uint64_t queued_tasks() const { return batches_.counts().pending() - batches_.counts().scheduled(); }
   std::optional<v1::Fault> fault_of_output(const std::string& output) const;
+  static bool drops_output(const live_task& task, const v1::Outcome& what);
   void take_expressions(const evaluations::wanted& whose, v1::EvaluateReply& what);
   void serve_waiting();
   void admit_pending();
