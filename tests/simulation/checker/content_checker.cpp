@@ -279,8 +279,9 @@ void content_checker::became_durable(const v1::TaskRecord* before, const v1::Tas
                                      const shape* plan) {
   if (before == nullptr) judge_submission(now, durable);
   if (plan != nullptr) {
-    judge_own_steps(before, now, durable, *plan);
+    // What comes first others read in the same commit.
     judge_called(before, now, durable, *plan);
+    judge_own_steps(before, now, durable, *plan);
     judge_rounds(before, now, durable, *plan);
     judge_task_output(before, now, durable, *plan);
   }
