@@ -144,7 +144,7 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
 void content_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan) {
   const auto document = document_of(record);
   callbacks_.judge_key(what);
-  if (what.direction() == v1::DIRECTION_UNDO) callbacks_.judge_undo(what);
+  if (what.direction() == v1::DIRECTION_UNDO) callbacks_.judge_undo(what, plan);
   if (what.direction() == v1::DIRECTION_UNDO)
     judge_undo(what, plan, document);
   else
