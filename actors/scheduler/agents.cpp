@@ -283,8 +283,8 @@ void scheduler::outcomes(v1::OutcomeBatch what) {
   const agent_process who{what.instance(), what.incarnation()};
   for (auto& item : *what.mutable_items()) {
     auto e = event_of(item);
-    if (!e.fault) e.fault = fault_of_output(e.output);
     auto* task = load(item.task_number());
+    if (!e.fault && !(task != nullptr && drops_output(*task, item))) e.fault = fault_of_output(e.output);
     const auto theirs = task != nullptr && (may_speak_for(who, task->record, item.step()) || faults_.forget_fence);
     const auto unheard = faults_.refuse_awaited && e.fault && e.fault->kind() == v1::FAULT_KIND_IN_DOUBT;
     const auto counts =
@@ -304,6 +304,13 @@ void scheduler::outcomes(v1::OutcomeBatch what) {
   }
   serve_waiting();
   admit_pending();
+}
+
+/// The output of a step with a callback comes with the callback: what its attempt gives may be anything.
+bool scheduler::drops_output(const live_task& task, const v1::Outcome& what) {
+  if (what.direction() != v1::DIRECTION_PERFORM || what.step() >= static_cast<std::uint32_t>(task.record.steps_size())) return false;
+  const auto& step = task.record.steps(static_cast<int>(what.step()));
+  return task.definition->step_definition(step.definition()).callback_ms() != 0;
 }
 
 std::optional<v1::Fault> scheduler::fault_of_output(const std::string& output) const {

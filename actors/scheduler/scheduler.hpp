@@ -203,6 +203,7 @@ class scheduler final : private launch_tasks {
   std::uint64_t active_tasks() const;
   std::uint64_t queued_tasks() const { return batches_.counts().pending() - batches_.counts().scheduled(); }
   std::optional<v1::Fault> fault_of_output(const std::string& output) const;
+  static bool drops_output(const live_task& task, const v1::Outcome& what);
   void take_expressions(const evaluations::wanted& whose, v1::EvaluateReply& what);
   void serve_waiting();
   void admit_pending();
@@ -241,7 +242,7 @@ class scheduler final : private launch_tasks {
   bool failed() const override { return fatal_.has_value(); }
   bool fail(const error& why) override;
 
-  v1::SubmitResult take(v1::Submission& item, std::uint64_t subscriber);
+  v1::SubmitResult take(v1::Submission& item, std::uint64_t subscriber, core::comparison_budget& budget);
   std::optional<error> refuse_new() const override;
   /// The number of a taken or stored task, by its id.
   result<std::optional<recent_id>> lookup(const std::string& id);

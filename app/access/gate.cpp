@@ -259,6 +259,12 @@ bool gate::is_noise(const std::string& who, moment now, int most) {
   return ++count > most;
 }
 
+bool gate::has_made_noise(const std::string& who, moment now) const {
+  const std::lock_guard lock{guard_};
+  const auto found = refused_.find(who);
+  return found != refused_.end() && found->second.first == to_unix_ms(now) / 60'000 && found->second.second >= most_refused_a_minute;
+}
+
 door::problem gate::refuse(const stranger& whom, const door::peer& from, moment now) {
   const auto who = from.uid ? "uid " + std::to_string(*from.uid) : from.address;
   if (is_noise(who, now) || (whom.is_guess && is_noise("guesses of " + who, now, most_guesses_a_minute)))

@@ -41,6 +41,8 @@ class gate {
   std::map<std::string, std::int64_t> token_ends() const;
   /// Whether `who` was refused so often in this minute that more of it is only noise.
   bool is_noise(const std::string& who, moment now, int most = most_refused_a_minute);
+  /// Whether the next one would be. It counts nothing.
+  bool has_made_noise(const std::string& who, moment now) const;
 
   /// Replaces the certificates that are known, from the next request on. Whether any is asked for stays as it was when the gate was opened.
   void take(std::vector<access_certificate> certificates);

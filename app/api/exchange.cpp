@@ -18,6 +18,16 @@ namespace {
 constexpr std::size_t most_noted_object = 512;  // bytes of its name
 constexpr std::string_view callbacks = "/v1/callbacks/", failed_behind = "/fail";
 
+/// Segment by segment, as paths are found. nullopt: it is below another one.
+std::optional<std::string_view> behind_callbacks(std::string_view path) {
+  for (const std::string_view wanted : {"", "v1", "callbacks"}) {
+    const auto end = path.find('/');
+    if (end == std::string_view::npos || door::decode_percent(path.substr(0, end)) != wanted) return std::nullopt;
+    path.remove_prefix(end + 1);
+  }
+  return path;
+}
+
 /// `operator or admin`.
 std::string roles_with(right needed) {
   std::vector<std::string> words;
@@ -56,7 +66,7 @@ std::optional<std::uint64_t> latest_revision(std::string_view list) {
 
 }  // namespace
 
-bool is_callback(std::string_view path) { return path.starts_with(callbacks); }
+bool is_callback(std::string_view path) { return behind_callbacks(path).has_value(); }
 
 audit_entry audit_entry_of(const surroundings& in, const principal& by, const door::request& what) {
   audit_entry out;
@@ -69,10 +79,11 @@ audit_entry audit_entry_of(const surroundings& in, const principal& by, const do
   out.method = core::clean_text(what.head.method, 16);
   out.path = core::clean_text(std::string{what.path()}, 512);
   out.object = audit_object(out.path);
-  if (!is_callback(what.path())) return out;
-  auto text = what.path().substr(callbacks.size());
-  const auto failed = text.ends_with(failed_behind);
-  if (failed) text.remove_suffix(failed_behind.size());
+  const auto behind = behind_callbacks(what.path());
+  if (!behind) return out;
+  const auto text = behind->substr(0, behind->find('/'));
+  const auto rest = behind->substr(text.size());
+  const auto failed = !rest.empty() && door::decode_percent(rest) == failed_behind;
   out.path = std::string{callbacks} + "{callback}" + (failed ? std::string{failed_behind} : "");
   const auto named = read_callback(door::decode_percent(text).value_or(""));
   out.object = named ? core::clean_text(named->task_id, most_noted_object) : "";

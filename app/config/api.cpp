@@ -152,6 +152,9 @@ void read_callback_url(yaml_section& root, node_config& out) {
   // A proxy passes on the host that whoever calls back has named.
   const bool bracketed = at->host.front() == '[';
   out.api->hosts.push_back(bracketed ? at->host.substr(1, at->host.size() - 2) : at->host);
+  // To the API every request that a proxy forwards comes from this machine.
+  if (out.api->listen && !is_loopback(out.api->hosts.back()) && out.access.tokens_file.empty() && out.access.certificates.empty())
+    node->complain("others reach the API through this address, and nobody is asked who they are", how_to_ask);
 }
 
 }  // namespace fairlead::app

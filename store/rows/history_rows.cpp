@@ -19,6 +19,7 @@ bool folds(v1::EventKind kind) {
   switch (kind) {
     case v1::EVENT_KIND_STEP_STARTED:
     case v1::EVENT_KIND_STEP_ACCEPTED:
+    case v1::EVENT_KIND_STEP_ANSWERED:
     case v1::EVENT_KIND_STEP_FAILED:
     case v1::EVENT_KIND_STEP_RETRIED:
     case v1::EVENT_KIND_STEP_GIVEN_UP:

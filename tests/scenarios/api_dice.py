@@ -15,7 +15,7 @@ NAMES = {
                 "JobShowRequest", "AlertAckRequest", "StatusRequest", "InspectRequest", "RepliesRequest", "DeployRequest", "Nothing"],
     "tasks": [{"workflow": "brittle", "id": "t-7"}, {"workflow": "nothing", "id": "t-8"}, {"id": "t-9"}, 7],
     "wait": ["0s", "5ms", "20ms", "31s", "-1s", "1d", "soon"], "cursor": ["abc", "0123456789abcdef.7"],
-    "wait_ms": [0, 5, 20, 30_001, -1], "client": ["shop", "f/1"], "worker": ["w-1", "w/2"], "instance": ["w-1", "w/2"], "day": ["2026-11-24", "1970-01-01", "2026-02-30", "9999-12-31", "today"],
+    "wait_ms": [0, 5, 20, 30_001, -1], "client": ["shop", "f/1"], "worker": ["w-1", "w/2"], "callback": ["w-1", "AAAAAAAAAAEAAAAAdC0xAAAAAAAAAAAAAAAAAAAAAAA"], "instance": ["w-1", "w/2"], "day": ["2026-11-24", "1970-01-01", "2026-02-30", "9999-12-31", "today"],
     "namespace": ["default"] * 9 + ["nothing"],
 }
 ODD_TEXTS = ["", " ", "\0", "\n", "é", "漢字", "\u202e", "😀", "..", "../..", "a/b", "%", "%00", "'", '"', "<b>", "${ .input }", "null", "-1",

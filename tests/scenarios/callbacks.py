@@ -50,13 +50,7 @@ steps:
     "again": """workflow: again
 on_failure: park
 steps:
-  sign:
-    agent: signer
-    call: ask
-    with: { task: "${ .task.id }", how: later }
-    backoff: { first: 50ms, max: 50ms }
-    callback: { timeout: 700ms }
-    undo: none
+  sign: { agent: signer, call: ask, with: { task: "${ .task.id }", how: later }, backoff: { first: 50ms, max: 50ms }, callback: { timeout: 700ms }, undo: none }
   tell: { needs: sign, agent: signer, call: tell, with: { task: "${ .task.id }", signed: "${ .steps.sign }" }, undo: none }
 """,
     "rounds": """workflow: rounds

@@ -126,6 +126,7 @@ class scene {
     network_.set_rates(luck.below(60), luck.below(60), luck.below(120));
     const auto trouble_us = luck.between(6, 25) * second;
     for (const auto& one : workflows_) world_.remark("plan", one.ShortDebugString());
+    for (const auto& one : versions_) world_.remark("plan of another version", one.ShortDebugString());
     for (auto& one : realms_)
       if (!era_.any) one->odd_time.begin(trouble_us);
     for (auto& one : realms_) one->home.start();

@@ -96,10 +96,11 @@ class exec_backend final : public backend {
     const auto end = end_of(what);
     job->deadline = end.at;
     job->of_a_try = end.of_a_try;
-    job->finished = [this, key, command, direction = what.direction(), done = std::move(done)](exec_ending ending) {
+    job->finished = [this, key, command, direction = what.direction(), calls_back = !what.callback_url().empty(),
+                     done = std::move(done)](exec_ending ending) {
       attempt_result result;
       try {
-        result = conclude(*command, direction, std::move(ending), config_.secrets.get());
+        result = conclude(*command, direction, calls_back, std::move(ending), config_.secrets.get());
       } catch (const std::exception& e) {
         result = in_doubt_fault("internal", std::string{"the command's end could not be handled: "} + printable(e.what(), 200));
       }

@@ -144,7 +144,7 @@ std::string last_words(const exec_ending& ending, const secrets* known) {
 
 namespace {
 
-attempt_result judge(const prepared_command& command, v1::Direction direction, exec_ending ending, const secrets* known) {
+attempt_result judge(const prepared_command& command, v1::Direction direction, bool calls_back, exec_ending ending, const secrets* known) {
   const bool lookup = direction == v1::DIRECTION_LOOKUP;
   const auto& words = lookup ? command.settings.lookup->command : command.settings.command;
   const auto& program = words.front();
@@ -194,6 +194,11 @@ attempt_result judge(const prepared_command& command, v1::Direction direction, e
       case meaning::in_doubt: return in_doubt_fault(code, message(sentence));
     }
   }
+  // The output of the step comes with its callback, so this one is dropped, whatever it is.
+  if (calls_back && !lookup) {
+    out.output = "null";
+    return out;
+  }
   // Before the output is split: a value of several lines would be found in no single line.
   if (known != nullptr && command.settings.output != exec_output::json) ending.output = known->redact(std::move(ending.output));
   auto output = output_of(command.settings.output, ending.output);
@@ -207,13 +212,14 @@ attempt_result judge(const prepared_command& command, v1::Direction direction, e
 
 }  // namespace
 
-attempt_result conclude(const prepared_command& command, v1::Direction direction, exec_ending ending, const secrets* known) {
+attempt_result conclude(const prepared_command& command, v1::Direction direction, bool calls_back, exec_ending ending,
+                        const secrets* known) {
   const auto logged =
       command.settings.output == exec_output::log && direction != v1::DIRECTION_LOOKUP && ending.how != exec_ending::kind::not_started;
   std::string log;
   const auto cut = ending.errors_cut;
   if (logged) log = errors_of(ending, known);
-  auto out = judge(command, direction, std::move(ending), known);
+  auto out = judge(command, direction, calls_back, std::move(ending), known);
   if (!logged) return out;
   out.log = core::clean_end(log, core::kept_log_bytes);
   out.log_cut = cut || log.size() > core::kept_log_bytes;

@@ -35,6 +35,7 @@ struct exec_ending {
 std::string last_words(const exec_ending& ending, const secrets* known);
 
 /// `known` may be null.
-attempt_result conclude(const prepared_command& command, v1::Direction direction, exec_ending ending, const secrets* known);
+attempt_result conclude(const prepared_command& command, v1::Direction direction, bool calls_back, exec_ending ending,
+                        const secrets* known);
 
 }  // namespace fairlead::agents

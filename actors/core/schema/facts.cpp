@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t most_shown_values = 8;
 constexpr std::size_t most_shown_bytes = 60;
 constexpr std::size_t most_compared_names = 64;  // for a suggestion
+// The canonical text of a value scans each level of it again. That is at most 64 scans, and for inputs as they are in use far fewer than 16.
+constexpr std::size_t looks_of_canonical = 16;
 
 /// `an integer`, `null`: how a sentence calls a type.
 std::string with_article(const std::string& type) {
@@ -76,9 +78,14 @@ std::vector<std::string> names_in(std::string_view object) {
   return out;
 }
 
+std::uint64_t distinct_names_in(std::string_view object) {
+  const auto names = names_in(object);
+  return std::set<std::string_view>{names.begin(), names.end()}.size();
+}
+
 void append_sized(std::string& out, const std::string& text) { out += std::to_string(text.size()) + ':' + text; }
 
-/// The recursion is as deep as the JSON, which check_json bounds.
+/// The recursion is as deep as the JSON, which check_json bounds. Each level is scanned again, so a byte is read as often as it is deep.
 void append_canonical(std::string& out, std::string_view json) {
   std::string_view name, value;
   switch (kind_of(json)) {
@@ -132,18 +139,19 @@ std::string canonical_json(std::string_view json) {
 /// Collects misfits, whose sentences are only made if somebody wants them.
 class value_facts::verdict {
  public:
-  explicit verdict(std::vector<misfit>* out) : out_(out) {}
+  explicit verdict(misfits* out) : out_(out) {}
 
   template <class Words>
   void refuse(const std::string& name, Words words) {
     fits_ = false;
-    if (out_ != nullptr) out_->push_back({name, words()});
+    if (out_ != nullptr) out_->all.push_back({name, words()});
   }
   bool fits() const { return fits_; }
-  bool is_over() const { return !fits_ && (out_ == nullptr || out_->size() >= most_misfits_of_a_value); }
+  bool is_over() const { return !fits_ && (out_ == nullptr || out_->all.size() >= out_->most); }
+  bool suggests() const { return out_ != nullptr && out_->suggests; }
 
  private:
-  std::vector<misfit>* out_;
+  misfits* out_;
   bool fits_ = true;
 };
 
@@ -153,9 +161,12 @@ value_facts value_facts::read(std::string_view schema) {
   if (schema.front() != '{') return out;
   std::string_view name, value;
   for (json_cursor all{schema}; all.next_member(name, value);) out.read_keyword(decode_json_string(name), value);
-  out.weight_ += out.required_.size() + out.known_.size() + out.beside_.size();
-  for (const auto looks : {!out.values_words_.empty(), !out.constant_words_.empty(), out.unique_, out.closed_ || !out.required_.empty()})
-    out.looks_ += looks ? 1 : 0;
+  out.weight_ += out.required_.size() + out.known_.size();
+  for (const auto& [given, others] : out.beside_) out.weight_ += 1 + others.size();
+  for (const auto looks : {!out.values_words_.empty(), !out.constant_words_.empty(), out.unique_})
+    out.looks_ += looks ? looks_of_canonical : 0;
+  const auto counted = out.properties_.least || out.properties_.most;
+  if (counted || out.closed_ || !out.required_.empty() || !out.beside_.empty()) ++out.looks_;
   return out;
 }
 
@@ -214,7 +225,7 @@ void value_facts::read_keyword(const std::string& name, std::string_view value) 
   }
 }
 
-bool value_facts::fit(std::string_view value, std::vector<misfit>* out) const {
+bool value_facts::fit(std::string_view value, misfits* out) const {
   verdict so_far{out};
   if (nothing_fits_) so_far.refuse("", [] { return "must not be given"; });
   if (!so_far.is_over()) fit_type(value, so_far);
@@ -235,7 +246,7 @@ bool value_facts::fit(std::string_view value, std::vector<misfit>* out) const {
       if (unique_ && !so_far.is_over()) fit_unique(value, so_far);
       break;
     case value_kind::object:
-      if (properties_.least || properties_.most) fit_size(names_in(value).size(), properties_, "property", "properties", so_far);
+      if (properties_.least || properties_.most) fit_size(distinct_names_in(value), properties_, "property", "properties", so_far);
       if (!so_far.is_over()) fit_object(value, so_far);
       break;
     default: break;
@@ -276,20 +287,25 @@ void value_facts::fit_object(std::string_view value, verdict& out) const {
   if (required_.empty() && !closed_ && beside_.empty()) return;
   const auto names = names_in(value);
   const std::set<std::string_view> there{names.begin(), names.end()};
-  for (const auto& name : required_)
-    if (there.count(name) == 0 && !out.is_over()) out.refuse(name, [] { return "is missing"; });
+  for (const auto& name : required_) {
+    if (out.is_over()) return;
+    if (there.count(name) == 0) out.refuse(name, [] { return "is missing"; });
+  }
   for (const auto& [name, others] : beside_) {
+    if (out.is_over()) return;
     if (there.count(name) == 0) continue;
-    for (const auto& other : others)
-      if (there.count(other) == 0 && !out.is_over())
-        out.refuse(other, [&, &of = name] { return "is missing, although " + shown(of) + " is given"; });
+    for (const auto& other : others) {
+      if (out.is_over()) return;
+      if (there.count(other) == 0) out.refuse(other, [&, &of = name] { return "is missing, although " + shown(of) + " is given"; });
+    }
   }
   if (!closed_) return;
   for (const auto& name : names) {
     if (out.is_over()) return;
     if (known_.count(name) != 0) continue;
     out.refuse(name, [&] {
-      const auto close = known_.size() > most_compared_names ? std::string{} : nearest(name, {known_.begin(), known_.end()});
+      const auto compares = out.suggests() && known_.size() <= most_compared_names;
+      const auto close = compares ? nearest(name, {known_.begin(), known_.end()}) : std::string{};
       return "is not a property that the schema allows" + (close.empty() ? "" : " (did you mean " + close + "?)");
     });
   }

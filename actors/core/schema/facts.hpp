@@ -21,6 +21,12 @@ struct misfit {
   std::string sentence;  // without its place: `must be an integer, found a string`
 };
 
+struct misfits {
+  std::vector<misfit> all;
+  std::size_t most = most_misfits_of_a_value;  // that are looked for
+  bool suggests = true;                        // a sentence may name the property that was probably meant
+};
+
 /// The text of a JSON value that is the same for equal values, whatever their spelling and the order of their properties.
 std::string canonical_json(std::string_view json);
 
@@ -30,10 +36,10 @@ class value_facts {
   static value_facts read(std::string_view schema);
 
   /// Whether the value, JSON without space around it, fits. Without `out` nothing after the first misfit is looked at, and with it nothing
-  /// after the sixth.
-  bool fit(std::string_view value, std::vector<misfit>* out) const;
+  /// after as many as it is to have.
+  bool fit(std::string_view value, misfits* out) const;
 
-  /// How often `fit` looks at the whole of a value, and what else it looks at of an object.
+  /// How often `fit` looks at the whole of a value, and how many names it may look for in an object.
   std::size_t looks() const { return looks_; }
   std::size_t weight() const { return weight_; }
 

@@ -456,7 +456,7 @@ class checker {
       for (json_cursor members{properties->second}; members.next_member(name, value);) known.push_back(decode_json_string(name));
     const std::set<std::string> sorted{known.begin(), known.end()};
     std::size_t index = 0;
-    for (json_cursor names{required->second}; names.next_element(value); ++index) {
+    for (json_cursor names{required->second}; !full() && names.next_element(value); ++index) {
       if (!is_text(value)) continue;
       const auto wanted = decode_json_string(value);
       if (sorted.count(wanted) == 0)

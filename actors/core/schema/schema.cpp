@@ -3,6 +3,7 @@
 
 #include "actors/core/schema/schema.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "actors/core/schema/misfits.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/json_cursor.hpp"
+#include "actors/core/text/text.hpp"
 
 namespace fairlead::core {
 
@@ -22,6 +24,7 @@ constexpr std::size_t most_input_bytes = 262'144;
 // takes a quarter of them.
 constexpr std::int64_t most_steps = 600'000;
 constexpr std::size_t bytes_of_a_step = 32;
+constexpr std::size_t most_example_bytes = 200;  // of the sentence about an alternative
 
 struct subschema;
 using subschemas = std::vector<const subschema*>;
@@ -107,14 +110,27 @@ class reader {
 
 struct out_of_steps {};
 
+struct findings {
+  std::vector<misfit_place> all;
+  std::size_t most = most_misfits_of_a_value;  // that are looked for
+  bool suggests = true;                        // a sentence may name the property that was probably meant
+
+  bool is_full() const { return all.size() >= most; }
+};
+
 /// One run over an input. The recursion is as deep as schema and input, which both are bounded.
 class comparison {
  public:
-  /// Without `out` nothing after the first misfit is looked at, and with it nothing after the sixth.
-  bool fits(const subschema& of, std::string_view value, std::vector<misfit_place>* out) {
+  explicit comparison(std::int64_t steps) : steps_left_(steps) {}
+
+  /// Less than 0: they did not suffice.
+  std::int64_t steps_left() const { return steps_left_; }
+
+  /// Without `out` nothing after the first misfit is looked at, and with it nothing after as many as it is to have.
+  bool fits(const subschema& of, std::string_view value, findings* out) {
     spend(of, value);
     auto good = fits_itself(of, value, out);
-    const auto over = [&] { return !good && (out == nullptr || out->size() >= most_misfits_of_a_value); };
+    const auto over = [&] { return !good && (out == nullptr || out->is_full()); };
     for (const auto* one : of.all_of)
       if (!over()) good = fits(*one, value, out) && good;
     if (!over()) good = fits_alternatives(of, value, out) && good;
@@ -135,16 +151,16 @@ class comparison {
     if (steps_left_ < 0) throw out_of_steps{};
   }
 
-  bool refuse(std::vector<misfit_place>* out, std::string sentence) {
-    if (out != nullptr) out->push_back({pointer_of(path_), std::move(sentence)});
+  bool refuse(findings* out, std::string sentence) {
+    if (out != nullptr) out->all.push_back({pointer_of(path_), std::move(sentence)});
     return false;
   }
 
-  bool fits_itself(const subschema& of, std::string_view value, std::vector<misfit_place>* out) {
+  bool fits_itself(const subschema& of, std::string_view value, findings* out) {
     if (out == nullptr) return of.facts.fit(value, nullptr);
-    std::vector<misfit> found;
+    misfits found{{}, out->most, out->suggests};
     const auto good = of.facts.fit(value, &found);
-    for (auto& one : found) {
+    for (auto& one : found.all) {
       if (!one.name.empty()) path_.push_back(one.name);
       refuse(out, std::move(one.sentence));
       if (!one.name.empty()) path_.pop_back();
@@ -152,7 +168,7 @@ class comparison {
     return good;
   }
 
-  bool fits_alternatives(const subschema& of, std::string_view value, std::vector<misfit_place>* out) {
+  bool fits_alternatives(const subschema& of, std::string_view value, findings* out) {
     auto good = true;
     if (!of.any_of.empty() && count_fitting(of.any_of, value, 1) == 0) good = refuse_all(of.any_of, value, "anyOf", out);
     if (of.one_of.empty() || (!good && out == nullptr)) return good;
@@ -168,23 +184,25 @@ class comparison {
     return out;
   }
 
-  bool refuse_all(const subschemas& all, std::string_view value, const char* keyword, std::vector<misfit_place>* out) {
+  bool refuse_all(const subschemas& all, std::string_view value, const char* keyword, findings* out) {
     if (out == nullptr) return false;
-    std::vector<misfit_place> first;
+    findings first{{}, 1, false};
     fits(*all.front(), value, &first);
-    const auto& example = first.front();
+    const auto& example = first.all.front();
+    const auto& sentence = example.sentence;
+    const auto shown = clean_text(sentence, most_example_bytes) + (sentence.size() > most_example_bytes ? "…" : "");
     return refuse(out, std::string{"fits no alternative of "} + keyword +
-                           " (the first: " + (example.pointer.empty() ? "the input" : example.pointer) + " " + example.sentence + ")");
+                           " (the first: " + (example.pointer.empty() ? "the input" : example.pointer) + " " + shown + ")");
   }
 
-  bool fits_inside(const subschema& of, std::string name, std::string_view value, std::vector<misfit_place>* out) {
+  bool fits_inside(const subschema& of, std::string name, std::string_view value, findings* out) {
     path_.push_back(std::move(name));
     const auto good = fits(of, value, out);
     path_.pop_back();
     return good;
   }
 
-  bool fits_members(const subschema& of, std::string_view value, std::vector<misfit_place>* out) {
+  bool fits_members(const subschema& of, std::string_view value, findings* out) {
     if (of.properties.empty() && of.additional == nullptr && of.dependencies.empty()) return true;
     auto good = true;
     std::string_view key, member;
@@ -196,12 +214,12 @@ class comparison {
       const auto known = of.properties.find(name);
       const auto* inside = known != of.properties.end() ? known->second : of.additional;
       if (inside != nullptr) good = fits_inside(*inside, std::move(name), member, out) && good;
-      if (!good && (out == nullptr || out->size() >= most_misfits_of_a_value)) return false;
+      if (!good && (out == nullptr || out->is_full())) return false;
     }
     return good;
   }
 
-  bool fits_elements(const subschema& of, std::string_view value, std::vector<misfit_place>* out) {
+  bool fits_elements(const subschema& of, std::string_view value, findings* out) {
     if (of.items == nullptr && of.contains == nullptr) return true;
     auto good = true, has = of.contains == nullptr;
     std::size_t index = 0;
@@ -209,7 +227,7 @@ class comparison {
     for (json_cursor all{value}; all.next_element(element); ++index) {
       if (of.items != nullptr) good = fits_inside(*of.items, std::to_string(index), element, out) && good;
       has = has || fits(*of.contains, element, nullptr);
-      if (!good && (out == nullptr || out->size() >= most_misfits_of_a_value)) return false;
+      if (!good && (out == nullptr || out->is_full())) return false;
     }
     return has ? good : refuse(out, "has no element that fits `contains`");
   }
@@ -219,7 +237,7 @@ class comparison {
     if (steps_left_ < 0) throw out_of_steps{};
   }
 
-  std::int64_t steps_left_ = most_steps;
+  std::int64_t steps_left_;
   std::vector<std::string> path_;  // of the value that is looked at; what is tried without `out` leaves it as it is
 };
 
@@ -242,24 +260,40 @@ result<std::shared_ptr<const input_schema>> input_schema::compile(std::string_vi
   return std::shared_ptr<const input_schema>{new input_schema{std::move(out)}};
 }
 
-std::optional<std::string> input_schema::misfit_of(std::string_view input) const {
+std::optional<std::string> input_schema::misfit_of(std::string_view input, comparison_budget* budget) const {
+  if (budget != nullptr && budget->steps_left <= 0) {
+    budget->steps_left = -1;
+    return misfits_text({{"", "was not compared with the schema"}});
+  }
   if (input.size() > most_input_bytes)
     return misfits_text({{"", "has " + std::to_string(input.size()) + " bytes, but at most " + std::to_string(most_input_bytes) +
                                   " can be compared with a schema"}});
   if (const auto valid = check_json(input); !valid.ok()) return misfits_text({{"", "is " + valid.failure().sentence}});
   const auto value = trim_json(input);
+  const auto allowed = [&] { return budget == nullptr ? most_steps : std::min(most_steps, budget->steps_left); };
+  const auto take = [&](std::int64_t steps) {
+    if (budget != nullptr) budget->steps_left -= steps;
+  };
+  const auto all = allowed();
+  comparison first{all};
   try {
-    if (comparison{}.fits(*compiled_->top, value, nullptr)) return std::nullopt;
+    const auto fits = first.fits(*compiled_->top, value, nullptr);
+    take(all - first.steps_left());
+    if (fits) return std::nullopt;
   } catch (const out_of_steps&) {
-    return misfits_text({{"", "takes more than " + std::to_string(most_steps) + " steps to compare with the schema"}});
+    take(all < most_steps ? budget->steps_left + 1 : all);
+    return misfits_text({{"", "takes more than " + std::to_string(all) + " steps to compare with the schema"}});
   }
-  std::vector<misfit_place> places;
+  const auto rest = allowed();
+  comparison second{rest};
+  findings found;
   try {
-    comparison{}.fits(*compiled_->top, value, &places);
+    second.fits(*compiled_->top, value, &found);
   } catch (const out_of_steps&) {
-    if (places.empty()) places.push_back({"", "does not fit, in a way that takes too many steps to describe"});
+    if (found.all.empty()) found.all.push_back({"", "does not fit, in a way that takes too many steps to describe"});
   }
-  return misfits_text(places);
+  take(std::min(rest, rest - second.steps_left()));
+  return misfits_text(found.all);
 }
 
 }  // namespace fairlead::core

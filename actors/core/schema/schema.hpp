@@ -1,6 +1,7 @@
 #pragma once
 // A schema compiled once, with which many inputs are compared.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,13 @@
 
 namespace fairlead::core {
 
+/// What comparing all inputs of one request may take together. The limit of a single input counts as well.
+struct comparison_budget {
+  std::int64_t steps_left = 2'000'000;  // less than 0: they did not suffice for the latest input
+
+  bool is_used_up() const { return steps_left < 0; }
+};
+
 /// Immutable; several threads may use it at once.
 class input_schema {
  public:
@@ -18,8 +26,8 @@ class input_schema {
   static result<std::shared_ptr<const input_schema>> compile(std::string_view json);
 
   /// What in `input` does not fit, at most five things: `/amount_cents: must be an integer, found a string; /address: is missing`.
-  /// nullopt: it fits. Total, and bounded in time and memory, for any text.
-  std::optional<std::string> misfit_of(std::string_view input) const;
+  /// nullopt: it fits. Total, and bounded in time and memory, for any text. If `budget` is used up afterwards, nothing is known of the input.
+  std::optional<std::string> misfit_of(std::string_view input, comparison_budget* budget = nullptr) const;
 
   ~input_schema();
   input_schema(const input_schema&) = delete;

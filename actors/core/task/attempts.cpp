@@ -399,12 +399,16 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   }
   note(v1::EVENT_KIND_STEP_SETTLED, index, "look-up: the step never happened");
   if (next_key_since_backup(index)) return;
+  // An attempt was made all the same.
+  if (definition_of(step).undo().also_if_failed()) step.set_failure_count(std::max(step.failure_count(), 1U));
+  // The first look-up has left the fault of the attempt in the record; one that failed may have left its own.
+  const auto asked_once = attempt_of(step, v1::DIRECTION_LOOKUP) - excused_of(step, v1::DIRECTION_LOOKUP) <= 1;
   // The agent's promise holds for ever: nothing can be performed under the old key any more.
   raise_generation(step, out_);
   step.set_direction(v1::DIRECTION_PERFORM);
   step.clear_doubtful();
   step.clear_given_up();
-  if (drains() || all_left(step)) {
+  if (drains() || (asked_once ? attempts_left(step) : all_left(step))) {
     move_step(record_, index, step_moves::disprove, ctx_.now, out_);
     return;
   }

@@ -5,13 +5,6 @@
 
 namespace fairlead::core {
 
-namespace {
-
-/// The fault is about doubt since a backup.
-bool restored(const v1::Fault& fault) { return fault.code() == restored_code || fault.code() == restored_key_code; }
-
-}  // namespace
-
 void raise_generation(v1::StepRecord& step, decision& out) {
   step.set_generation(step.generation() + 1);
   step.clear_key_used_at_unix_ms();
@@ -65,7 +58,7 @@ bool task_machine::key_holds(std::uint32_t index, v1::Direction direction) {
 /// The step is in doubt, and its key no longer prevents a second effect: only a look-up or an operator can continue.
 void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
   auto& step = at(index);
-  const auto since_backup = restored(step.fault());
+  const auto since_backup = is_of_restore(step.fault());
   const auto undo = direction == v1::DIRECTION_UNDO;
   auto why = "its service honours an idempotency key for " + format_duration(key_valid_for_ms(step, direction)) + " and got this key at " +
              format_utc(undo ? step.undo_key_used_at_unix_ms() : step.key_used_at_unix_ms()) +
@@ -87,7 +80,7 @@ void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
 /// asked first. Otherwise the step is sent again under its key, unless the workflow says that doubt is for an operator.
 bool task_machine::settled_since_backup(std::uint32_t index) {
   const auto& step = at(index);
-  if (!step.doubtful() || !restored(step.fault())) return true;
+  if (!step.doubtful() || !is_of_restore(step.fault())) return true;
   const auto& definition = definition_of(step);
   if (may_be_repeated(definition.in_doubt()) && !ctx_.agents->looks_up(definition.agent(), definition.call())) return true;
   ctx_.agents->release(holder_of(index), {});
@@ -98,7 +91,7 @@ bool task_machine::settled_since_backup(std::uint32_t index) {
 
 /// The agent was asked because of a restore.
 bool task_machine::asked_since_backup(const v1::StepRecord& step) {
-  return step.direction() == v1::DIRECTION_LOOKUP && restored(step.fault());
+  return step.direction() == v1::DIRECTION_LOOKUP && is_of_restore(step.fault());
 }
 
 /// The agent says: never performed under the key in the backup. The shard that went on after the backup may have learned the same and
@@ -106,7 +99,7 @@ bool task_machine::asked_since_backup(const v1::StepRecord& step) {
 /// service honours it, or looked up once more if it must not be sent.
 bool task_machine::next_key_since_backup(std::uint32_t index) {
   auto& step = at(index);
-  if (!restored(step.fault()) && !step.next_key_in_doubt()) return false;
+  if (!is_of_restore(step.fault()) && !step.next_key_in_doubt()) return false;
   const auto used_at = step.key_used_at_unix_ms();
   raise_generation(step, out_);
   step.set_key_used_at_unix_ms(used_at);

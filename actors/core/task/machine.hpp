@@ -136,6 +136,7 @@ class task_machine {
   std::int64_t callback_end(const v1::StepRecord& step) const;
   void miss_callback(std::uint32_t index);
   void bring_callback_near(v1::StepRecord& step);
+  void operator_callback_once(const operated& e);
   void operator_callback(const operated& e);
   std::optional<error> refuse_callback(const v1::StepRecord& step, const operated& e) const;
   bool takes_answer(const v1::StepRecord& step) const;
@@ -219,6 +220,7 @@ class task_machine {
   std::int64_t retry_for_of(const v1::StepRecord& step, int rule) const;
   const v1::Backoff& backoff_of(const v1::StepRecord& step, int rule) const;
   bool is_used_up(const v1::StepRecord& step, int rule) const;
+  bool is_last(const v1::StepRecord& step, const v1::Fault& fault, bool doubt) const;
   bool attempts_left(const v1::StepRecord& step) const { return !is_used_up(step, rule_of(step)); }
   bool all_left(const v1::StepRecord& step) const;
   std::string words_of_rule(const v1::StepRecord& step) const;
@@ -250,6 +252,8 @@ class task_machine {
   void look_up_before_end(std::uint32_t index);
   void finish_fail();
   void operate(const operated& e);
+  bool was_done(std::string_view token, std::string_view content_hash, const std::string& what);
+  void remember(std::string token, std::string content_hash);
   void operator_terminate(const v1::OperatorAction& action);
   void abandon(std::uint32_t index);
 

@@ -20,29 +20,40 @@ constexpr int most_remembered_actions = 32;
 }  // namespace
 
 void task_machine::on(const operated& e) {
+  if (e.action.verb() == v1::OPERATOR_VERB_CALLBACK) return operator_callback_once(e);
   const auto& token = e.action.token();
   if (token.size() > max_action_key_bytes)
     return refuse("the key of the action has more than " + std::to_string(max_action_key_bytes) + " bytes", "use a shorter key",
                   v1::ERROR_CODE_INVALID_ARGUMENT);
   if (clean_text(token, token.size()) != token)
     return refuse("the key of the action is not UTF-8", "use a key of letters and digits", v1::ERROR_CODE_INVALID_ARGUMENT);
-  if (!token.empty())
-    for (const auto& done : record_.actions()) {
-      if (done.token() != token) continue;
-      out_.repeated = true;
-      if (done.content_hash() != e.content_hash)
-        refuse("the key " + token + " was used for another action on task " + record_.id(), "use another key", v1::ERROR_CODE_KEY_REUSED);
-      return;
-    }
+  if (!token.empty() && was_done(token, e.content_hash, "the key " + token)) return;
   if (e.action.if_sequence() != 0 && e.action.if_sequence() != record_.history_size())
     return refuse("task " + record_.id() + " has changed: its latest event is number " + std::to_string(record_.history_size()),
                   "look at it again: fairlead task show " + record_.id(), v1::ERROR_CODE_CHANGED);
   operate(e);
   if (out_.refused || token.empty()) return;
+  remember(token, e.content_hash);
+  auto& all = *record_.mutable_actions();
+  const auto counts = [](const v1::ActionDone& one) { return !is_callback_token(one.token()); };
+  if (std::count_if(all.begin(), all.end(), counts) > most_remembered_actions) all.erase(std::find_if(all.begin(), all.end(), counts));
+}
+
+/// The action was done before, under its token: the same, or another one, which is refused.
+bool task_machine::was_done(std::string_view token, std::string_view content_hash, const std::string& what) {
+  const auto& all = record_.actions();
+  const auto done = std::find_if(all.begin(), all.end(), [&](const v1::ActionDone& one) { return one.token() == token; });
+  if (done == all.end()) return false;
+  out_.repeated = true;
+  if (done->content_hash() != content_hash)
+    refuse(what + " was used for another action on task " + record_.id(), "use another key", v1::ERROR_CODE_KEY_REUSED);
+  return true;
+}
+
+void task_machine::remember(std::string token, std::string content_hash) {
   auto& done = *record_.add_actions();
-  done.set_token(token);
-  done.set_content_hash(e.content_hash);
-  if (record_.actions_size() > most_remembered_actions) record_.mutable_actions()->DeleteSubrange(0, 1);
+  done.set_token(std::move(token));
+  done.set_content_hash(std::move(content_hash));
   out_.changed = true;
 }
 
@@ -60,8 +71,10 @@ void task_machine::operate(const operated& e) {
   if (record_.scheduled() && !early)
     return refuse("task " + record_.id() + " has not started: it starts at " + format_utc(record_.start_at_unix_ms()),
                   "fairlead task cancel " + record_.id() + " ends it before that");
+  // Who calls back sends it again once the task can go on.
   if (!usable())
-    return refuse("task " + record_.id() + " cannot go on: " + ctx_.definition->refusal().sentence, ctx_.definition->refusal().remedy);
+    return refuse("task " + record_.id() + " cannot go on: " + ctx_.definition->refusal().sentence, ctx_.definition->refusal().remedy,
+                  verb == v1::OPERATOR_VERB_CALLBACK ? v1::ERROR_CODE_UNAVAILABLE : v1::ERROR_CODE_WRONG_STATE);
   out_.forget_asked = verb == v1::OPERATOR_VERB_RETRY || verb == v1::OPERATOR_VERB_SKIP || verb == v1::OPERATOR_VERB_SETTLE_COMPLETED ||
                       verb == v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED;
   switch (verb) {

@@ -55,6 +55,8 @@ inline bool has_ended(const v1::TaskRecord& record) { return fairlead::has_ended
 
 /// The service may have forgotten the step's key: only a look-up or an operator can continue.
 bool key_is_gone(const v1::Fault& fault);
+/// The fault is about doubt since a backup.
+inline bool is_of_restore(const v1::Fault& fault) { return fault.code() == restored_code || fault.code() == restored_key_code; }
 /// Codes that only the Scheduler sets.
 bool is_own_code(std::string_view code);
 
@@ -67,6 +69,12 @@ std::int64_t times_out_at(const v1::TaskRecord& record, const v1::WorkflowDefini
 
 /// Whether a step in doubt may be handed over again under its key.
 inline bool may_be_repeated(v1::InDoubt says) { return says != v1::IN_DOUBT_PARK && says != v1::IN_DOUBT_FAIL; }
+
+/// The token of a callback in TaskRecord.actions begins so. No token that anybody chooses has this letter.
+inline constexpr std::string_view callback_token =
+    "\x01"
+    "callback ";
+inline bool is_callback_token(std::string_view token) { return token.starts_with(callback_token); }
 
 // ---- changes ----
 

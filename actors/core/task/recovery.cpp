@@ -77,6 +77,15 @@ std::int64_t task_machine::longest_wait_of(const v1::StepRecord& step) const {
   return 2 * std::max<std::int64_t>({policy.first_ms(), policy.max_ms(), cool_off_of(step), asked_ms});
 }
 
+/// No further attempt is made by itself after one that has ended so.
+bool task_machine::is_last(const v1::StepRecord& step, const v1::Fault& fault, bool doubt) const {
+  // The workflow's author knows more of a fault that has a rule than the agent that calls it permanent.
+  const auto ruled = rule_of(step) != no_rule;
+  const auto permanent = (!doubt && fault.kind() == v1::FAULT_KIND_PERMANENT && !ruled) || fault.code() == output_type_code;
+  const auto stays_in_doubt = doubt && step.direction() == v1::DIRECTION_PERFORM && !may_be_repeated(definition_of(step).in_doubt());
+  return permanent || stays_in_doubt || !attempts_left(step);
+}
+
 /// The attempt in progress has ended badly: another one follows after a wait, or the workflow's answer if none is left.
 void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::EventKind kind, bool at_once) {
   auto& step = at(index);
@@ -105,11 +114,7 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
     return;
   }
   if (record_.failing() && (direction == v1::DIRECTION_UNDO || record_.terminated())) return;
-  // The workflow's author knows more of a fault that has a rule than the agent that calls it permanent.
-  const auto ruled = rule_of(step) != no_rule;
-  const auto permanent = (!doubt && fault.kind() == v1::FAULT_KIND_PERMANENT && !ruled) || fault.code() == output_type_code;
-  const auto stays_in_doubt = doubt && direction == v1::DIRECTION_PERFORM && !may_be_repeated(definition_of(step).in_doubt());
-  if (permanent || stays_in_doubt || !attempts_left(step)) {
+  if (is_last(step, fault, doubt)) {
     if (direction == v1::DIRECTION_LOOKUP)
       looked_up(index, v1::LOOKUP_VERDICT_UNKNOWN, {});
     else

@@ -162,6 +162,10 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
         break;
     }
   }
+  // What callbacks have said since the backup, or before it without effect, may come again by other texts.
+  auto& done = *record.mutable_actions();
+  done.erase(std::remove_if(done.begin(), done.end(), [](const v1::ActionDone& one) { return is_callback_token(one.token()); }),
+             done.end());
   const auto waits = record.state() == v1::TASK_STATE_PENDING || failed || sleeps(record);
   record.set_due_unix_ms(record.scheduled() ? record.start_at_unix_ms() : waits ? 0 : to_unix_ms(now));
   // A receiver drops sequences that it has seen, and may have seen later ones than the backup holds.

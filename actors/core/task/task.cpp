@@ -14,6 +14,8 @@ namespace {
 /// What the end of an attempt says about the instance and its service.
 slot_end end_of(const std::optional<v1::Fault>& fault) {
   if (!fault) return slot_end::succeeded;
+  // The node of the agent has no address for callbacks: the service was not asked.
+  if (fault->kind() == v1::FAULT_KIND_TRANSIENT && fault->code() == "no_callback_url") return slot_end::unused;
   return fault->kind() == v1::FAULT_KIND_PERMANENT ? slot_end::answered : slot_end::failed;
 }
 

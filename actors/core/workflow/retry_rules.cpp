@@ -12,15 +12,10 @@ constexpr int most_rules = 16;
 constexpr int most_codes = 16;
 constexpr std::size_t most_code_bytes = 64;
 
-/// The Scheduler sets these where no attempt has failed, or where another one cannot help.
 constexpr std::string_view own_codes[] = {"callback_awaited",  // the agent has accepted the step, and its callback has not come
                                           "callback_timeout", "input_type", "key_expired",  "output_type",
                                           "repeat_exhausted", "restored",   "restored_key", "restored_next_key",
                                           "signal_timeout",   "terminated", "undo_input"};
-
-bool is_found_by_scheduler(std::string_view code) {
-  return std::find(std::begin(own_codes), std::end(own_codes), code) != std::end(own_codes);
-}
 
 bool is_code(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
@@ -95,6 +90,10 @@ class rules_checker {
 };
 
 }  // namespace
+
+bool is_found_by_scheduler(std::string_view code) {
+  return std::find(std::begin(own_codes), std::end(own_codes), code) != std::end(own_codes);
+}
 
 bool names_code(std::string_view pattern, std::string_view code) {
   if (pattern.empty() || pattern.back() != '*') return pattern == code;

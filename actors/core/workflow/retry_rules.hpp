@@ -16,6 +16,9 @@ bool names_code(std::string_view pattern, std::string_view code);
 /// `output_type`.
 int rule_for(const v1::StepDefinition& step, std::string_view code);
 
+/// A code that the Scheduler sets, where no attempt has failed or where another one cannot help. Services cannot use it.
+bool is_found_by_scheduler(std::string_view code);
+
 /// What is wrong with the rules of a step, except for their attempts, times and pauses.
 std::vector<definition_problem> check_retry_rules(const v1::StepDefinition& step);
 

@@ -132,17 +132,21 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
   }
   if (!definition.input_schema_json().empty()) {
     auto input = input_schema::compile(definition.input_schema_json());
-    if (!input) return input.failure();
-    out->input_ = std::move(*input);
+    if (input)
+      out->input_ = std::move(*input);
+    else
+      out->input_refusal_ = error{input.failure().code, input.failure().sentence, "deploy the workflow again"};
   }
   out->definition_ = std::move(definition);
   out->content_hash_ = std::move(content_hash);
   return std::shared_ptr<const workflow>{std::move(out)};
 }
 
-std::optional<error> workflow::refuse_input(std::string_view input) const {
-  if (!input_) return std::nullopt;
-  const auto misfit = input_->misfit_of(input);
+std::optional<error> workflow::refuse_input(std::string_view input, comparison_budget* budget) const {
+  if (!input_) return input_refusal_;
+  const auto misfit = input_->misfit_of(input, budget);
+  if (budget != nullptr && budget->is_used_up())
+    return error{v1::ERROR_CODE_OVERLOADED, "the request has used up what comparing inputs may take", "submit the rest again"};
   if (!misfit) return std::nullopt;
   return refused_input(definition_.name(), *misfit);
 }

@@ -72,8 +72,8 @@ class workflow {
   }
   /// Of the task; null: it has none.
   const input_template* output() const noexcept { return output_ ? &*output_ : nullptr; }
-  /// Why a task of this version cannot have this input, which is JSON; nullopt: it can. invalid_argument.
-  std::optional<error> refuse_input(std::string_view input) const;
+  /// Why a task of this version cannot have this input, which is JSON; nullopt: it can. invalid_argument, or overloaded if `budget` is used up.
+  std::optional<error> refuse_input(std::string_view input, comparison_budget* budget = nullptr) const;
   /// All steps, each after all steps that it needs.
   const std::vector<std::uint32_t>& in_order() const noexcept { return order_; }
   const std::string& content_hash() const noexcept { return content_hash_; }
@@ -86,7 +86,8 @@ class workflow {
   std::string content_hash_;
   std::vector<step> steps_;
   std::optional<input_template> output_;
-  std::shared_ptr<const input_schema> input_;  // null: any JSON
+  std::shared_ptr<const input_schema> input_;  // null: any JSON, unless there is an input_refusal_
+  std::optional<error> input_refusal_;         // of a stored schema that this release cannot compile; tasks that exist go on
   std::vector<std::uint32_t> order_;
   std::shared_ptr<const message_types> types_;  // null: no step names a type
   std::optional<error> refusal_;

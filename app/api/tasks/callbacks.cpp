@@ -53,7 +53,26 @@ std::optional<callback_name> name_of(const exchange_ptr& x) {
   return std::nullopt;
 }
 
+/// Only what the shard does not know is counted: whoever sends a callback again is not held up.
+std::string unknown_of(const exchange_ptr& x) { return "unknown callbacks of " + sender_of(x->what().from); }
+
+/// Before the shard checks the signature. True: it was refused.
+bool is_braked(const exchange_ptr& x) {
+  const auto& in = x->in();
+  if (!in.access->has_made_noise(unknown_of(x), in.time->now())) return false;
+  x->refuse({"overloaded",
+             "Too many callbacks that nothing waits for came from here.",
+             "Send the same again in a minute.",
+             {},
+             {},
+             false,
+             {},
+             door::a_minute_s});
+  return true;
+}
+
 void send(const exchange_ptr& x, const callback_name& named, v1::OperatorAction action) {
+  if (is_braked(x)) return;
   v1::OperateRequest request;
   action.set_verb(v1::OPERATOR_VERB_CALLBACK);
   action.set_callback(x->part(0));
@@ -63,6 +82,7 @@ void send(const exchange_ptr& x, const callback_name& named, v1::OperatorAction 
   x->ask_for_node<v1::OperateRequest>(std::move(request), [x](const v1::OperateReply& reply) {
     if (reply.results().empty()) return x->refuse(error{v1::ERROR_CODE_INTERNAL, "The answer has no result.", "Report this as a bug."});
     const auto& done = reply.results(0);
+    if (done.error().code() == v1::ERROR_CODE_NOT_FOUND) x->in().access->is_noise(unknown_of(x), x->in().time->now());
     if (done.error().code() != v1::ERROR_CODE_OK) return refuse(x, done.error());
     x->note_state(state_after(done));
     if (done.repeated()) x->note_less();
@@ -106,10 +126,9 @@ void take_failed_callback(exchange_ptr x) {
                                          "permanent. A service that does not know yet sends no callback."));
   const auto too_long = [&x](const char* field, std::size_t bytes, std::size_t most) {
     if (bytes > most)
-      x->refuse_at(std::string{"/"} + field,
-                   invalid(std::string{"Field '"} + field + "' has " + std::to_string(bytes) + " bytes; at most " + std::to_string(most) +
-                               " are taken.",
-                           "Give a shorter text."));
+      x->refuse_at(std::string{"/"} + field, invalid(std::string{"Field '"} + field + "' has " + std::to_string(bytes) +
+                                                         " bytes; at most " + std::to_string(most) + " are taken.",
+                                                     "Give a shorter text."));
     return bytes > most;
   };
   if (too_long("code", code.size(), most_code_bytes) || too_long("message", message.size(), most_message_bytes)) return;

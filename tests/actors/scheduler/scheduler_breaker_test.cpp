@@ -90,6 +90,19 @@ TEST_F(scheduler_breaker_test, hands_nothing_over_while_it_is_open_and_uses_up_n
   EXPECT_NE(status().services(0).reasons(0).find("breaker of svc is open"), std::string::npos) << status().services(0).reasons(0);
 }
 
+TEST_F(scheduler_breaker_test, does_not_count_that_a_node_has_no_address_for_callbacks) {
+  for (int i = 0; i < 5; ++i) submit(submission("t" + std::to_string(i)));
+  const auto sent = out.performs;
+  for (const auto& one : sent) {
+    auto unsent = failure(one.what, v1::FAULT_KIND_TRANSIENT);
+    unsent.mutable_fault()->set_code("no_callback_url");
+    answer(unsent);
+  }
+  EXPECT_TRUE(unresolved().empty());
+  let_backoffs_end();
+  EXPECT_EQ(out.performs.size(), 2 * sent.size()) << "the breaker is closed";
+}
+
 TEST_F(scheduler_breaker_test, stands_in_the_store_with_one_alert_and_survives_a_restart) {
   break_service();
   ASSERT_EQ(services().size(), 1u);

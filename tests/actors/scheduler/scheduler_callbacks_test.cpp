@@ -54,6 +54,16 @@ TEST_F(scheduler_callbacks_test, a_perform_has_the_callback_of_its_step) {
   EXPECT_TRUE(last().callback().empty()) << "nobody answers this step later";
 }
 
+TEST_F(scheduler_callbacks_test, what_an_attempt_gives_as_its_output_may_be_anything) {
+  submit(submission("t1"));
+  answer(success(last(), "queued as 17"));
+  ASSERT_TRUE(stored("t1")->steps(0).awaits_callback());
+  EXPECT_EQ(call_back(last().callback(), "1").error().code(), v1::ERROR_CODE_OK);
+  EXPECT_EQ(last().step_path(), "then");
+  answer(success(last(), "queued as 17"));
+  EXPECT_EQ(stored("t1")->steps(1).fault().code(), "output_not_json") << "of another step";
+}
+
 TEST_F(scheduler_callbacks_test, one_that_comes_again_changes_nothing) {
   submit(submission("t1"));
   const auto callback = last().callback();

@@ -107,6 +107,19 @@ TEST_F(gate_test, says_less_to_an_address_that_sends_many_requests_without_a_rig
   EXPECT_TRUE(asked("Bearer x", {"10.0.0.1", {}}, now_ms + 60'000).starts_with("unauthenticated")) << "a minute later";
 }
 
+TEST_F(gate_test, knows_without_a_count_who_has_made_noise) {
+  add("ben", {"viewer"});
+  open();
+  const auto now = from_unix_ms(now_ms);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(gate_->has_made_noise("a", now)) << i;
+    EXPECT_FALSE(gate_->is_noise("a", now)) << i;
+  }
+  EXPECT_TRUE(gate_->has_made_noise("a", now));
+  EXPECT_FALSE(gate_->has_made_noise("b", now));
+  EXPECT_FALSE(gate_->has_made_noise("a", from_unix_ms(now_ms + 60'000))) << "a minute later";
+}
+
 TEST_F(gate_test, knows_users_of_the_machine_on_a_socket) {
   config_ = {"", {{"nobody", 65'534, {"viewer"}}}};
   open();

@@ -123,11 +123,24 @@ TEST(callback_url, is_the_address_of_the_api_where_the_file_does_not_say_it) {
 }
 
 TEST(callback_url, goes_before_the_address_of_the_api_and_its_host_is_one_of_the_node) {
-  const auto read = parsed("callback_url: https://Fairlead.example.com/flows/\napi: {}").config;
+  const std::string asks = "\naccess: { tokens_file: t }\napi: {}";
+  const auto read = parsed("callback_url: https://Fairlead.example.com/flows/" + asks).config;
   EXPECT_EQ(callback_base(read), "https://Fairlead.example.com/flows");
   EXPECT_EQ(read.api->hosts, std::vector<std::string>{"fairlead.example.com"});
   EXPECT_EQ(callback_base(parsed("callback_url: http://h:8080").config), "http://h:8080") << "another node of the cluster may have the API";
-  EXPECT_EQ(parsed("callback_url: \"http://[::2]/\"\napi: {}").config.api->hosts, std::vector<std::string>{"::2"});
+  EXPECT_EQ(parsed("callback_url: \"http://[::2]/\"" + asks).config.api->hosts, std::vector<std::string>{"::2"});
+}
+
+TEST(callback_url, is_not_for_others_while_the_api_asks_nobody_who_they_are) {
+  const auto found = problems_of("callback_url: https://h\napi: {}");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].starts_with("3:15: callback_url: others reach the API through this address")) << found[0];
+  for (const std::string here : {"http://127.0.0.1:7190", "http://localhost", "\"http://[::1]\""})
+    EXPECT_EQ(problems_of("callback_url: " + here + "\napi: {}"), lines{}) << here;
+  for (const std::string more : {"", "\napi: {}\naccess: { tokens_file: t }", "\napi: { socket: s }"})
+    EXPECT_EQ(problems_of("callback_url: https://h" + more), lines{}) << more;
+  EXPECT_EQ(problems_of("callback_url: https://h\n" + asks_clients + "access: { certificates: [{ san: \"cn:ben\", roles: [viewer] }] }"),
+            lines{});
 }
 
 TEST(callback_url, is_refused_where_no_path_can_follow_it) {

@@ -144,7 +144,7 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
 void content_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan) {
   const auto document = document_of(record);
   callbacks_.judge_key(what);
-  if (what.direction() == v1::DIRECTION_UNDO) callbacks_.judge_undo(what);
+  if (what.direction() == v1::DIRECTION_UNDO) callbacks_.judge_undo(what, plan);
   if (what.direction() == v1::DIRECTION_UNDO)
     judge_undo(what, plan, document);
   else
@@ -279,8 +279,9 @@ void content_checker::became_durable(const v1::TaskRecord* before, const v1::Tas
                                      const shape* plan) {
   if (before == nullptr) judge_submission(now, durable);
   if (plan != nullptr) {
-    judge_own_steps(before, now, durable, *plan);
+    // What comes first others read in the same commit.
     judge_called(before, now, durable, *plan);
+    judge_own_steps(before, now, durable, *plan);
     judge_rounds(before, now, durable, *plan);
     judge_task_output(before, now, durable, *plan);
   }

@@ -114,6 +114,7 @@ void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& re
   next.unbegun = past.unbegun;
   next.rounds = past.rounds;
   next.more_ends = past.more_ends;
+  next.mild_ends = past.mild_ends + (past.accepted_for_later && past.bad_ends == 0 ? 1 : 0);
   next.ruled = past.ruled;
   next.waited_ms = orders == past.orders ? past.waited_ms : 0;
   next.orders = orders;
@@ -169,7 +170,7 @@ pace_checker::bounds pace_checker::pause_after(const v1::StepDefinition& step, c
 pace_checker::pause_place pace_checker::place_of(const v1::StepDefinition& step, v1::Direction direction, const series& past,
                                                  std::uint32_t attempt, std::uint32_t ends, bool is_ordered) const {
   // Whether an end in doubt counts beside what a callback then says of the same attempt, nobody else can tell.
-  if (!has_rules(step, direction)) return {direction, rule_tally::no_rule, ends, ends + past.more_ends};
+  if (!has_rules(step, direction)) return {direction, rule_tally::no_rule, ends - std::min(past.mild_ends, ends), ends + past.more_ends};
   const auto rule = past.ruled.rule_at(attempt).value_or(rule_tally::no_rule);
   const auto counted = std::max(past.ruled.count(rule), 1U);
   // What an operator has said may have begun the count anew.
@@ -251,11 +252,15 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
       // A round has attempts, pauses and patience of its own.
       auto& past = of({now.id(), index}, v1::DIRECTION_PERFORM);
       past.rounds = past.excused = past.attempt;
-      past.unbegun = past.more_ends = past.bad_ends = 0;
+      past.unbegun = past.more_ends = past.mild_ends = past.bad_ends = 0;
+      past.accepted_for_later = false;
       past.waited_ms = 0;
       past.ruled.forget(std::max(past.attempt, event.attempt()));
       newest.erase(index);
     }
+    if (auto& past = of({now.id(), index}, v1::DIRECTION_PERFORM);
+        event.kind() == v1::EVENT_KIND_STEP_ACCEPTED && past.attempt == event.attempt())
+      past.accepted_for_later = true;
     if (event.kind() == v1::EVENT_KIND_STEP_ANSWERED) of({now.id(), index}, v1::DIRECTION_PERFORM).called = true;
     if (auto& past = of({now.id(), index}, event.direction()); is_bad_end(event.kind()) && past.attempt == event.attempt())
       past.more_ends += ++past.bad_ends > 1 ? 1 : 0;

@@ -52,7 +52,6 @@ fairlead::agents::attempt_result services::accept(known_key& known, const v1::Pe
   known.is_silent = world_.strikes(concern::callbacks, world_.callbacks, 90);
   world_.count("work that is accepted");
   note = "accepted";
-  tell_of_earlier(what);
   begin_work(what.idempotency_key(), known);
   return fairlead::agents::completed(R"({"accepted":)" + std::to_string(next_output_++) + "}");
 }

@@ -25,6 +25,7 @@ fairlead::agents::attempt_result services::perform(known_key& known, bool fresh,
   const auto refuses = world_.strikes(concern::tries, world_.handlers, 30);
   const auto as_transient = world_.handlers.chance(500);
   if (fresh) known.first_us = world_.now_us();
+  if (fresh && !what.callback_url().empty()) tell_of_earlier(what);
   if (fresh && refuses) {
     known.state = fate::refused;
     known.answers_transient = as_transient;

@@ -11,6 +11,7 @@
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/core/waits.hpp"
+#include "actors/core/workflow/retry_rules.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::core {
@@ -33,7 +34,7 @@ v1::Fault cleaned(const v1::Fault& from) {
   v1::Fault out;
   out.set_kind(from.kind() == v1::FAULT_KIND_TRANSIENT ? v1::FAULT_KIND_TRANSIENT : v1::FAULT_KIND_PERMANENT);
   out.set_code(from.code().empty() ? "callback_failed" : clean_text(from.code(), most_code_bytes));
-  if (is_own_code(out.code())) out.set_code("callback_" + out.code());
+  if (is_found_by_scheduler(out.code())) out.set_code("callback_" + out.code());
   out.set_message(clean_text(from.message(), most_message_bytes));
   return out;
 }
@@ -50,7 +51,9 @@ void task_machine::accept(std::uint32_t index) {
   end_lease(step);
   step.set_ended_at_unix_ms(now_ms());
   step.set_doubtful(true);
-  step.clear_failing_since_unix_ms();
+  // A service that accepts again and again, and never calls back, fails.
+  if (step.fault().code() != callback_missed_code) step.clear_failing_since_unix_ms();
+  if (is_of_restore(step.fault())) step.set_next_key_in_doubt(true);
   *step.mutable_fault() = doubt_of(callback_awaited_code, "the agent has accepted the step, and its callback has not come");
   move_step(record_, index, step_moves::accept, ctx_.now, out_);
   const auto until_ms = callback_end(step);
@@ -124,6 +127,18 @@ std::optional<error> task_machine::refuse_callback(const v1::StepRecord& step, c
   return std::nullopt;
 }
 
+/// Services send a callback until it is answered. A task remembers the latest one of each step, beside what others have done to it.
+void task_machine::operator_callback_once(const operated& e) {
+  const auto of_step = std::string{callback_token} + std::to_string(e.called_back.step) + " ";
+  auto token = of_step + std::to_string(e.called_back.generation);
+  if (was_done(token, e.content_hash, "the callback")) return;
+  operate(e);
+  if (out_.refused) return;
+  auto& all = *record_.mutable_actions();
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const v1::ActionDone& one) { return one.token().starts_with(of_step); }), all.end());
+  remember(std::move(token), e.content_hash);
+}
+
 void task_machine::operator_callback(const operated& e) {
   const auto index = e.called_back.step;
   auto* step = find(index);
@@ -184,8 +199,12 @@ void task_machine::take_answer(std::uint32_t index, const std::string& output, c
   const auto open = step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED;
   if (fault == nullptr) {
     if (open) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
+    // It was not known when the undo was decided: the step may be a pivot, or have no undo.
+    if (record_.state() == v1::TASK_STATE_UNDOING || record_.undo_held()) record_.set_undo_uncertain(true);
     return complete(index, output);
   }
+  // Since a restore the next key may have been used: that one is looked up, or sent again, before anything follows from this fault.
+  if (fault->kind() == v1::FAULT_KIND_TRANSIENT && step.state() == v1::STEP_STATE_IN_DOUBT && next_key_since_backup(index)) return;
   // The service keeps its answer under the key: another attempt needs another one, and nothing is in doubt.
   uncount_by_rule(step);
   step.set_direction(v1::DIRECTION_PERFORM);
@@ -197,6 +216,10 @@ void task_machine::take_answer(std::uint32_t index, const std::string& output, c
   // The bad end of the latest attempt may have been counted: it was lost, or its callback was late.
   set_failures(step, v1::DIRECTION_PERFORM, std::min(step.failure_count(), std::max(step.attempt(), 1U) - 1));
   end_badly(index, *fault, v1::EVENT_KIND_STEP_FAILED);
+  // A task that is to fail decides nothing about the step now, and must not take it for one whose next attempt is due.
+  if (!record_.failing() || step.given_up() || !is_last(step, *fault, false)) return;
+  step.set_given_up(true);
+  note(v1::EVENT_KIND_STEP_GIVEN_UP, index);
 }
 
 }  // namespace fairlead::core

@@ -261,12 +261,21 @@ TEST_F(exec_outcomes, the_environment_is_what_the_configuration_says_and_nothing
 }
 
 TEST_F(exec_outcomes, a_command_is_told_where_its_callback_goes) {
-  auto config = one_script("echo \"\\\"${FAIRLEAD_CALLBACK_URL-none}\\\"\"");
+  auto config = one_script("echo \"${FAIRLEAD_CALLBACK_URL-none}\"");
+  config.calls["do"].output = agents::exec_output::log;
   const auto agent = running(config);
   auto what = a_perform(1, "do", folder.input());
-  EXPECT_EQ(brief(run_one(*agent, what)), "ok \"none\"");
+  EXPECT_EQ(run_one(*agent, what).log, "none\n");
   what.set_callback_url("http://h/v1/callbacks/AbC-_9");
-  EXPECT_EQ(brief(run_one(*agent, what)), "ok \"http://h/v1/callbacks/AbC-_9\"");
+  EXPECT_EQ(run_one(*agent, what).log, "http://h/v1/callbacks/AbC-_9\n");
+}
+
+TEST_F(exec_outcomes, what_a_command_prints_is_dropped_when_the_output_comes_with_a_callback) {
+  const auto agent = running(one_script("echo queued as 17"));
+  auto what = a_perform(1, "do", folder.input());
+  EXPECT_EQ(brief(run_one(*agent, what)), "in_doubt bad_output");
+  what.set_callback_url("http://h/v1/callbacks/AbC-_9");
+  EXPECT_EQ(brief(run_one(*agent, what)), "ok null");
 }
 
 TEST_F(exec_outcomes, a_command_has_its_four_descriptors_and_no_other) {

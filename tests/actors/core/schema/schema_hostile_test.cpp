@@ -39,6 +39,12 @@ std::string list_of(std::string_view element, std::size_t bytes) {
   return out + "]";
 }
 
+std::string numbers_up_to(int end) {
+  std::string out = "0";
+  for (int i = 1; i < end; ++i) out += "," + std::to_string(i);
+  return out;
+}
+
 TEST(SchemaHostile, TheLargestInputsOfAPlainSchemaAreCompared) {
   EXPECT_EQ(misfit_within_bounds(R"({"items":{"type":"integer"}})", list_of("1", largest_input)), "");
   EXPECT_EQ(misfit_within_bounds(R"({"items":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}})",
@@ -90,8 +96,7 @@ TEST(SchemaHostile, HugeNumbers) {
 }
 
 TEST(SchemaHostile, AnEnumOfTenThousandAgainstAsManyElements) {
-  std::string values = "0";
-  for (int i = 1; i < 10'000; ++i) values += "," + std::to_string(i);
+  const auto values = numbers_up_to(10'000);
   const auto schema = R"({"items":{"enum":[)" + values + "]}}";
   EXPECT_EQ(misfit_within_bounds(schema, "[" + values + "]"), "");
   EXPECT_NE(misfit_within_bounds(schema, list_of("10000", largest_input)).find("/0: must be one of 10000 values, such as 0, 1"),
@@ -99,8 +104,7 @@ TEST(SchemaHostile, AnEnumOfTenThousandAgainstAsManyElements) {
 }
 
 TEST(SchemaHostile, UniqueElementsAreSortedAndNotComparedInPairs) {
-  std::string elements = "0";
-  for (int i = 1; i < 40'000; ++i) elements += "," + std::to_string(i);
+  const auto elements = numbers_up_to(40'000);
   EXPECT_EQ(misfit_within_bounds(R"({"uniqueItems":true})", "[" + elements + "]"), "");
   EXPECT_EQ(misfit_within_bounds(R"({"uniqueItems":true})", "[" + elements + ",7]"),
             "the input must not have equal elements, found them at 7 and 40000");
@@ -130,6 +134,15 @@ TEST(SchemaHostile, ManySubschemasAgainstManyElements) {
   EXPECT_NE(misfit_within_bounds(wide, list_of(R"({"q1":1})", largest_input)).find("/0/q1: is not a property"), std::string::npos);
 }
 
+TEST(SchemaHostile, ManyLooksAtTheWholeOfALargeValue) {
+  const auto many = [](const std::string& one) { return R"({"allOf":[)" + repeated(one + ",", 600) + one + "]}"; };
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(many(R"({"not":{"enum":[[1]]}})"), list_of("1", largest_input))));
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(many(R"({"uniqueItems":true})"), "[" + numbers_up_to(40'000) + "]")));
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(many(R"({"minItems":1})"), list_of("1", largest_input))));
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(many(R"({"minLength":1})"), "\"" + std::string(largest_input - 2, 'x') + "\"")));
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(many(R"({"minimum":1})"), std::string(largest_input, '9'))));
+}
+
 TEST(SchemaHostile, LongNamesAroundManyValues) {
   const auto schema = R"({"additionalProperties":{"items":{"type":"string"}}})";
   const auto around = [](std::string_view inside) { return R"({")" + std::string(100'000, 'x') + R"(":)" + std::string{inside} + "}"; };
@@ -150,6 +163,58 @@ TEST(SchemaHostile, OneSchemaServesSeveralInputsAfterAFailure) {
   EXPECT_TRUE((*compiled)->misfit_of("["));
   EXPECT_FALSE((*compiled)->misfit_of("[1]"));
   EXPECT_TRUE((*compiled)->misfit_of(R"(["a"])"));
+}
+
+TEST(SchemaHostile, NamesBesideAPropertyAreCounted) {
+  std::string names = "\"p0\"";
+  for (int i = 1; i < 6'000; ++i) names += ",\"p" + std::to_string(i) + "\"";
+  const auto schema = R"({"contains":{"dependencies":{"a":[)" + names + "]}}}";
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(schema, list_of(R"({"a":1})", largest_input))));
+}
+
+TEST(SchemaHostile, DeepValuesThatAreComparedAsAWholeAreCounted) {
+  const auto deep = repeated("[", 60) + list_of("1", largest_input - 200) + repeated("]", 60);
+  const auto all = [](int times) {
+    return R"({"allOf":[)" + repeated(R"({"not":{"const":1}},)", static_cast<std::size_t>(times)) + "{}]}";
+  };
+  EXPECT_EQ(misfit_within_bounds(all(2), deep), "");
+  EXPECT_TRUE(takes_too_many_steps(misfit_within_bounds(all(10), deep)));
+}
+
+TEST(SchemaHostile, AlternativesInsideEachOtherAreDescribedInShort) {
+  std::string schema = R"({"type":"string"})";
+  for (int i = 0; i < 8; ++i) {
+    schema = R"({"allOf":[)" + schema + R"(,{"type":"null"}]})";
+    schema = R"({"anyOf":[)" + schema + "]}";
+  }
+  const auto sentence = misfit_within_bounds(schema, "1");
+  EXPECT_EQ(sentence.rfind("the input fits no alternative of anyOf (the first: the input fits", 0), 0U) << sentence;
+  EXPECT_LT(sentence.size(), 300U);
+}
+
+TEST(SchemaHostile, TheInputsOfOneRequestShareABudget) {
+  const auto compiled = input_schema::compile(R"({"items":{"type":"integer"}})");
+  ASSERT_TRUE(compiled);
+  const auto large = list_of("1", largest_input);
+  comparison_budget budget;
+  int fitting = 0;
+  while (fitting < 1'000 && !(*compiled)->misfit_of(large, &budget)) ++fitting;
+  EXPECT_GT(fitting, 3);
+  EXPECT_LT(fitting, 100);
+  EXPECT_TRUE(budget.is_used_up());
+  EXPECT_TRUE((*compiled)->misfit_of("[1]", &budget));
+  EXPECT_TRUE(budget.is_used_up());
+  EXPECT_FALSE((*compiled)->misfit_of(large));
+}
+
+TEST(SchemaHostile, WhatDoesNotFitIsRefusedForThatWithTheLastSteps) {
+  const auto compiled = input_schema::compile(R"({"type":"integer"})");
+  ASSERT_TRUE(compiled);
+  comparison_budget budget{1};
+  EXPECT_EQ((*compiled)->misfit_of("\"x\"", &budget), "the input does not fit, in a way that takes too many steps to describe");
+  EXPECT_FALSE(budget.is_used_up());
+  EXPECT_TRUE((*compiled)->misfit_of("1", &budget));
+  EXPECT_TRUE(budget.is_used_up());
 }
 
 }  // namespace

@@ -169,5 +169,17 @@ TEST(SchemaKeywords, AtMostTwentyProblemsAreListed) {
   EXPECT_EQ(check_schema(many + "}", "input").size(), 20U);
 }
 
+TEST(SchemaKeywords, AtMostTwentyRequiredNamesAreComparedWithTheProperties) {
+  std::string required, properties;
+  for (int i = 0; i < 1'900; ++i) {
+    required += (i == 0 ? "\"r" : ",\"r") + std::to_string(i) + "\"";
+    properties += (i == 0 ? "\"p" : ",\"p") + std::to_string(i) + "\":{}";
+  }
+  const auto schema = R"({"properties":{)" + properties + R"(},"additionalProperties":false,"required":[)" + required + "]}";
+  const auto found = check_schema(schema, "input");
+  ASSERT_EQ(found.size(), 20U);
+  EXPECT_EQ(found.back().place, "input.required[19]");
+}
+
 }  // namespace
 }  // namespace fairlead::core

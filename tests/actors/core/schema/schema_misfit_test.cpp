@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "actors/core/schema/facts.hpp"
 #include "actors/core/schema/misfits.hpp"
 #include "actors/core/schema/schema.hpp"
 
@@ -233,6 +234,32 @@ TEST(SchemaMisfit, WhoReadsTheSentenceFindsThePlaces) {
   EXPECT_EQ(places[2].sentence, "must be \"x; y: z\"");
   EXPECT_TRUE(misfit_places("the input of task a is not JSON: /x: y").empty());
   EXPECT_TRUE(misfit_places("the input does not fit the schema of workflow").empty());
+}
+
+TEST(SchemaMisfit, ANameThatIsGivenTwiceIsOneProperty) {
+  expect({
+      {R"({"minProperties":2})", R"({"a":1,"a":2})", "the input must have at least 2 properties, found 1"},
+      {R"({"maxProperties":1})", R"({"a":1,"\u0061":2})", ""},
+  });
+}
+
+TEST(SchemaMisfit, AnExampleIsOneMisfitInShort) {
+  expect({{R"({"anyOf":[{"properties":{"sku":{}},"additionalProperties":false},{"type":"null"}]})", R"({"suk":1,"skuu":2})",
+           "the input fits no alternative of anyOf (the first: /suk is not a property that the schema allows)"}});
+  const auto text = "\"" + std::string(50, 'x');
+  std::string values;
+  for (int i = 0; i < 8; ++i) values += (i == 0 ? "" : ",") + text + std::to_string(i) + "\"";
+  const auto sentence = misfit(R"({"anyOf":[{"enum":[)" + values + "]}]}", "1");
+  EXPECT_LT(sentence.size(), 280U);
+  EXPECT_NE(sentence.find("…)"), std::string::npos) << sentence;
+}
+
+TEST(SchemaMisfit, AllNamesBesideAPropertyHaveWeight) {
+  const auto facts = value_facts::read(R"({"dependencies":{"a":["b","c"],"d":["e"]}})");
+  EXPECT_EQ(facts.weight(), 6U);
+  misfits found;
+  EXPECT_FALSE(value_facts::read(R"({"dependencies":{"a":["b","c","d","e","f","g","h"]}})").fit(R"({"a":1})", &found));
+  EXPECT_EQ(found.all.size(), most_misfits_of_a_value);
 }
 
 }  // namespace

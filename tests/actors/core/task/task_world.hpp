@@ -411,14 +411,13 @@ class world {
 
   /// For the generation of the step's key; `fault`: the work was not done.
   decision callback(std::uint32_t step, std::uint32_t generation, std::optional<std::string> output,
-                    std::optional<v1::Fault> fault = std::nullopt, const std::string& token = {}) {
+                    std::optional<v1::Fault> fault = std::nullopt) {
     operated e;
     e.action.set_verb(v1::OPERATOR_VERB_CALLBACK);
     e.action.set_who("service");
-    e.action.set_token(token);
     if (output) e.action.set_json(*output);
     if (fault) *e.action.mutable_fault() = *fault;
-    if (!token.empty()) e.content_hash = e.action.SerializeAsString();
+    e.content_hash = e.action.SerializeAsString();
     e.called_back = {step, generation};
     return apply(e);
   }

@@ -80,5 +80,32 @@ TEST(workflow, names_the_step_whose_template_does_not_parse) {
   EXPECT_EQ(compiled.failure().sentence.rfind("step b: ", 0), 0u) << compiled.failure().sentence;
 }
 
+TEST(workflow, a_stored_schema_that_cannot_be_compiled_counts_for_submissions_only) {
+  auto definition = graph({step("a")});
+  definition.set_input_schema_json(R"({"laterKeyword":1})");
+  const auto compiled = workflow::compile(definition, "hash");
+  ASSERT_TRUE(compiled.ok());
+  EXPECT_TRUE((*compiled)->usable());
+  const auto why = (*compiled)->refuse_input("{}");
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->code, v1::ERROR_CODE_INVALID_ARGUMENT);
+  EXPECT_NE(why->sentence.find("laterKeyword"), std::string::npos) << why->sentence;
+  EXPECT_EQ(why->remedy, "deploy the workflow again");
+}
+
+TEST(workflow, an_input_whose_request_has_no_steps_left_is_refused_for_now) {
+  auto definition = graph({step("a")});
+  definition.set_input_schema_json("{}");
+  const auto compiled = workflow::compile(definition, "hash");
+  ASSERT_TRUE(compiled.ok());
+  comparison_budget budget{1};
+  EXPECT_FALSE((*compiled)->refuse_input("1", &budget));
+  const auto why = (*compiled)->refuse_input("1", &budget);
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->code, v1::ERROR_CODE_OVERLOADED);
+  EXPECT_EQ(why->sentence, "the request has used up what comparing inputs may take");
+  EXPECT_EQ(why->remedy, "submit the rest again");
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing

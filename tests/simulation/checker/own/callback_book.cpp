@@ -89,13 +89,17 @@ void callback_book::judge_key(const v1::Perform& what) const {
                                          what.idempotency_key() + ", and a callback had said that it never happens under that");
 }
 
-void callback_book::judge_undo(const v1::Perform& what) const {
+void callback_book::judge_undo(const v1::Perform& what, const shape& plan) const {
   const auto* const its = find(what.perform_key());
   if (its == nullptr) return;
   world_.count(what.in_doubt() ? "undone while a callback may come" : "undone after a callback");
   if (what.in_doubt() && its->output)
     world::broken("callback_lost", "step " + what.step_path() + " of " + what.task_id() +
                                        " is undone as in doubt, and what it gave is known: " + its->output->substr(0, most_shown_bytes));
+  // One that has failed is undone only where its undo says so.
+  if (!what.in_doubt() && !its->output && !plan.undoes_failed(what.step()))
+    world::broken("callback_output", "step " + what.step_path() + " of " + what.task_id() +
+                                         " is undone as one that is known to be done, and nobody has said so");
 }
 
 // ---- what is stored ----

@@ -46,7 +46,7 @@ class callback_book {
   /// The attempt, for the first time.
   void judge_key(const v1::Perform& what) const;
   /// What an undo says of the perform.
-  void judge_undo(const v1::Perform& what) const;
+  void judge_undo(const v1::Perform& what, const shape& plan) const;
   /// This version of the task goes to the disk.
   void decided(const v1::TaskRecord& record, const shape& plan);
   /// `key`: under which the step was handed over last. `ended_with`: what the step, or a round of it, has given since `before`.
