@@ -148,7 +148,6 @@ constexpr std::string_view rules[] = {
     "breaker",
     "callback_answer",
     "callback_early",
-    "callback_late",
     "callback_lost",
     "callback_name",
     "callback_old",
