@@ -244,6 +244,7 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
       auto& past = of({now.id(), index}, event.direction());
       ++past.excused;
       ++past.unbegun;
+      past.returned = event.attempt();
       if (past.attempt == event.attempt()) past.decided_ms = past.before_ms;
       if (on_return && event.detail().find("gave the step back") != std::string::npos)
         on_return({now.number(), index, event.direction(), event.attempt()});
@@ -263,7 +264,7 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
       past.accepted_for_later = true;
     if (event.kind() == v1::EVENT_KIND_STEP_ANSWERED) of({now.id(), index}, v1::DIRECTION_PERFORM).called = true;
     if (auto& past = of({now.id(), index}, event.direction()); is_bad_end(event.kind()) && past.attempt == event.attempt())
-      past.more_ends += ++past.bad_ends > 1 ? 1 : 0;
+      past.more_ends += ++past.bad_ends > 1 || past.returned == event.attempt() ? 1 : 0;
     if (is_bad_end(event.kind()) && has_rules(plan.step(index), event.direction())) {
       const auto rule = rule_tally::rule_of(plan.step(index), event);
       if (rule != rule_tally::no_rule) world_.count("ends that count for a rule");

@@ -74,6 +74,7 @@ class pace_checker {
     bool out_of_rounds = false;       // since its last attempt the step has failed for want of rounds
     std::uint32_t bad_ends = 0;       // of its last attempt; a callback may bring a second one
     std::uint32_t more_ends = 0;      // so many attempts have had two, of this round
+    std::uint32_t returned = 0;       // the last attempt that nobody has begun
     std::uint32_t mild_ends = 0;      // so many were accepted, and ended by what an operator or a look-up said, of this round
     bool accepted_for_later = false;  // the last attempt was accepted, and a callback is to come
     bool called = false;              // a callback has come since

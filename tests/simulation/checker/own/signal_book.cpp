@@ -72,6 +72,11 @@ void signal_book::confirm(const hearing& heard, const task& of) {
   auto& one = all[heard.which];
   world_.judges("signal_answer");
   if (one.confirmed == 0) one.confirmed = ++order_;
+  // Which of two that are alike a step has taken nobody can see: one that was confirmed rather than one that nobody has answered.
+  const auto alike = [&](const sent& other) {
+    return other.taken && other.confirmed == 0 && other.name == one.name && other.data == one.data;
+  };
+  if (const auto other = std::find_if(all.begin(), all.end(), alike); !one.taken && other != all.end()) std::swap(one.taken, other->taken);
   if (heard.over && heard.first)
     world::broken("signal_answer", text_of(one.name, heard.task) + " was confirmed, and the task had come to an end before");
   if (of.plan != nullptr && !waits_for(*of.plan, one.name))
