@@ -252,7 +252,7 @@ class task_machine {
   void look_up_before_end(std::uint32_t index);
   void finish_fail();
   void operate(const operated& e);
-  bool was_done(std::string_view token, std::string_view content_hash, const std::string& what);
+  bool was_done(const std::string& token, std::string_view content_hash);
   void remember(std::string token, std::string content_hash);
   void operator_terminate(const v1::OperatorAction& action);
   void abandon(std::uint32_t index);

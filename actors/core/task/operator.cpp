@@ -27,7 +27,7 @@ void task_machine::on(const operated& e) {
                   v1::ERROR_CODE_INVALID_ARGUMENT);
   if (clean_text(token, token.size()) != token)
     return refuse("the key of the action is not UTF-8", "use a key of letters and digits", v1::ERROR_CODE_INVALID_ARGUMENT);
-  if (!token.empty() && was_done(token, e.content_hash, "the key " + token)) return;
+  if (!token.empty() && was_done(token, e.content_hash)) return;
   if (e.action.if_sequence() != 0 && e.action.if_sequence() != record_.history_size())
     return refuse("task " + record_.id() + " has changed: its latest event is number " + std::to_string(record_.history_size()),
                   "look at it again: fairlead task show " + record_.id(), v1::ERROR_CODE_CHANGED);
@@ -40,13 +40,16 @@ void task_machine::on(const operated& e) {
 }
 
 /// The action was done before, under its token: the same, or another one, which is refused.
-bool task_machine::was_done(std::string_view token, std::string_view content_hash, const std::string& what) {
+bool task_machine::was_done(const std::string& token, std::string_view content_hash) {
   const auto& all = record_.actions();
   const auto done = std::find_if(all.begin(), all.end(), [&](const v1::ActionDone& one) { return one.token() == token; });
   if (done == all.end()) return false;
   out_.repeated = true;
-  if (done->content_hash() != content_hash)
-    refuse(what + " was used for another action on task " + record_.id(), "use another key", v1::ERROR_CODE_KEY_REUSED);
+  if (done->content_hash() == content_hash) return true;
+  if (is_callback_token(token))
+    refuse("this callback of task " + record_.id() + " has been taken with another content", look_at_it(), v1::ERROR_CODE_KEY_REUSED);
+  else
+    refuse("the key " + token + " was used for another action on task " + record_.id(), "use another key", v1::ERROR_CODE_KEY_REUSED);
   return true;
 }
 

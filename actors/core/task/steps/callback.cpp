@@ -131,7 +131,7 @@ std::optional<error> task_machine::refuse_callback(const v1::StepRecord& step, c
 void task_machine::operator_callback_once(const operated& e) {
   const auto of_step = std::string{callback_token} + std::to_string(e.called_back.step) + " ";
   auto token = of_step + std::to_string(e.called_back.generation);
-  if (was_done(token, e.content_hash, "the callback")) return;
+  if (was_done(token, e.content_hash)) return;
   operate(e);
   if (out_.refused) return;
   auto& all = *record_.mutable_actions();
