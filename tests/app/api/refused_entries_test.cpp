@@ -53,7 +53,7 @@ TEST_F(refused_entries, do_not_have_the_text_of_a_callback) {
     EXPECT_EQ(audit_sentence(*one).find(text), std::string::npos);
     EXPECT_NE(audit_sentence(*one).find("order-1"), std::string::npos);
   }
-  for (const std::string path : {"/v1/%63allbacks/" + text, "/%761/callbacks/" + text + "/%66ail"}) {
+  for (const std::string& path : {"/v1/%63allbacks/" + text, "/%761/callbacks/" + text + "/%66ail"}) {
     const door::request encoded{{"POST", "HTTP/1.1", path, {}}, {}, "mine", {"10.0.0.7", {}}};
     const auto one = audit_entry_of(in_, {}, encoded);
     EXPECT_EQ(one.path, path.ends_with("ail") ? "/v1/callbacks/{callback}/fail" : "/v1/callbacks/{callback}");
