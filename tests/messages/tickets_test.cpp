@@ -115,7 +115,8 @@ TEST(callbacks, are_refused_with_any_letter_changed_or_missing) {
 }
 
 TEST(callbacks, are_neither_tickets_nor_sessions) {
-  const auto callback = make_callback(key, {3, 2, 7, "order-one"});  // as many fields as a ticket has
+  // As many bytes as a ticket has, and one of them names a direction.
+  const auto callback = make_callback(key, {3, 2, 7, std::string("orde\x01-one", 9)});
   ASSERT_TRUE(read_ticket(callback));
   EXPECT_FALSE(is_ticket_of(key, callback, "", 0));
   EXPECT_FALSE(is_session_of(key, callback));

@@ -370,7 +370,8 @@ agents:
             urls.append(self.service.latest("rounds-1", number))
             self.waits("rounds-1")
             for former in urls[:-1]:
-                self.answer(422, former, {"last": True}, code="key_reused")
+                is_latest = former == urls[-2]  # that was taken
+                self.answer(422 if is_latest else 409, former, {"last": True}, code="key_reused" if is_latest else "wrong_state")
             self.answer(200, urls[-1], {"last": number == 3, "n": number}, result="accepted")
         expect(len(set(urls)) == 3, f"{urls}")
         self.once("rounds-1", {"last": True, "n": 3}, keys=3)
