@@ -101,7 +101,7 @@ v1::WorkflowDefinition finished(const detail::workflow_state& of) {
 /// What was set and has no effect in a step of that kind, even if the definition does not show it.
 void add_refused(const v1::StepDefinition& step, const std::set<std::string>& keys, std::vector<workflow_problem>& out) {
   for (const auto& key : keys)
-    if (auto why = core::why_not(step.kind(), key)) out.push_back({step.name(), key, std::move(why->sentence), std::move(why->remedy)});
+    if (auto why = core::why_not(step.kind(), key, step.join() > 0)) out.push_back({step.name(), key, std::move(why->sentence), std::move(why->remedy)});
 }
 
 }  // namespace
