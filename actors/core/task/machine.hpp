@@ -156,7 +156,9 @@ class task_machine {
   void pass_over(std::uint32_t index);
   void stay_failed(std::uint32_t index);
   /// Nothing performs the step any more, whatever an operator wants; it may still be undone.
-  bool goes_on_without(const v1::StepRecord& step) const { return step.passed_over() && !step.dropped() && record_.state() == v1::TASK_STATE_RUNNING; }
+  bool goes_on_without(const v1::StepRecord& step) const {
+    return step.passed_over() && !step.dropped() && record_.state() == v1::TASK_STATE_RUNNING;
+  }
   void end_performed();
 
   // ---- steps with `join`, and what they do not need (steps/join.cpp) ----

@@ -40,7 +40,8 @@ class inspection {
       if (!under_way(at(index))) add_wanted(index);
     for (std::uint32_t i = 0; i < steps(); ++i) {
       const auto& step = at(i);
-      if (under_way(step) || step.passed_over() || step.dropped() || (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_IN_DOUBT))
+      if (under_way(step) || step.passed_over() || step.dropped() ||
+          (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_IN_DOUBT))
         continue;
       const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
       add(i, step.direction(), asked ? awaited::instance : awaited::recovery);

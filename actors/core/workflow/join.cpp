@@ -72,8 +72,8 @@ std::vector<std::uint32_t> steps_to_drop(const workflow& definition, const v1::T
     const auto& step = step_at(record, *at);
     const auto& later = definition.compiled(*at).named_by;
     lost[*at] = step.dropped() || (!later.empty() && std::all_of(later.begin(), later.end(), [&](std::uint32_t one) {
-                                     return lost[one] || (leaves_over[one] && !is_completed(step));
-                                   }));
+                  return lost[one] || (leaves_over[one] && !is_completed(step));
+                }));
     if (lost[*at] && !step.dropped()) out.push_back(*at);
   }
   return out;
@@ -110,7 +110,8 @@ std::vector<definition_problem> check_joins(const v1::WorkflowDefinition& defini
   for (const auto& step : steps) {
     if (step.join() == 0) continue;
     if (step.needs().empty())
-      out.push_back({step.name(), "join", "the step needs no other step, so join has no effect", "name the steps that it needs, or remove join"});
+      out.push_back(
+          {step.name(), "join", "the step needs no other step, so join has no effect", "name the steps that it needs, or remove join"});
     else if (step.join() > static_cast<std::uint32_t>(step.needs_size()))
       out.push_back({step.name(), "join",
                      std::to_string(step.join()) + " is not between 1 and " + std::to_string(step.needs_size()) +
