@@ -82,6 +82,7 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
   if (plan != nullptr) {
     pace_.became_durable(was, record, *plan);
     judge_leases(was, record, *plan);
+    judge_dropped(was, record, *plan);
   }
   judge_wake_up(record, durable);
   judge_alert(record, durable);
@@ -134,8 +135,8 @@ void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& af
         after.state() == v1::TASK_STATE_UNDOING || after.state() == v1::TASK_STATE_UNDONE || after.state() == v1::TASK_STATE_FAILED;
     const auto ended =
         was.state() == v1::STEP_STATE_COMPLETED || was.state() == v1::STEP_STATE_UNDONE || was.state() == v1::STEP_STATE_SKIPPED;
-    const auto lawful =
-        was.state() == v1::STEP_STATE_COMPLETED && undoing && (is.state() == v1::STEP_STATE_UNDOING || is.state() == v1::STEP_STATE_UNDONE);
+    const auto lawful = was.state() == v1::STEP_STATE_COMPLETED && (undoing || is.dropped()) &&
+                        (is.state() == v1::STEP_STATE_UNDOING || is.state() == v1::STEP_STATE_UNDONE);
     if (ended && !lawful)
       world::broken("impossible_step", name + " went from " + core::state_word(was.state()) + " to " + core::state_word(is.state()));
     if (was.state() == v1::STEP_STATE_UNDOING && is.state() != v1::STEP_STATE_UNDONE)
@@ -221,8 +222,8 @@ std::size_t checker::open_effects(const v1::TaskRecord& record, std::uint32_t in
 void checker::judge_completed(const v1::TaskRecord& record) const {
   const auto* plan = shape_of(record);
   world_.judges("end_failed");
-  const auto goes_on =
-      std::any_of(record.steps().begin(), record.steps().end(), [](const auto& one) { return one.state() == v1::STEP_STATE_FAILED; });
+  const auto goes_on = std::any_of(record.steps().begin(), record.steps().end(),
+                                   [](const auto& one) { return one.state() == v1::STEP_STATE_FAILED && !one.dropped(); });
   if (plan != nullptr && plan->definition().ends_failed() && goes_on)
     world::broken("end_failed", record.id() + " is completed with a failed step, and its workflow says end: failed");
   for (int i = 0; i < record.steps_size(); ++i) {
@@ -234,6 +235,8 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
       world::broken("completed_without_effect", name + " has an attempt in progress, and its task is completed");
     if (restores_.beyond(of)) continue;
     if (standing > 1) world::broken("two_effects", name + " has two standing effects");
+    if (step.dropped() && plan != nullptr) judge_dropped_end(record, of.step, *plan);
+    if (step.dropped() && step.state() != v1::STEP_STATE_COMPLETED) continue;
     if (step.state() == v1::STEP_STATE_COMPLETED) {
       world_.judges("completed_without_effect");
       const auto lacks = step.rounds() == 0 ? standing == 0 : ledger_.standing(of) < step.rounds();
