@@ -4,11 +4,11 @@
 
 #include "actors/core/workflow/advice.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/node/workflow_show.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/problems.hpp"
 #include "app/cli/screen/screen.hpp"
 #include "app/cli/screen/table.hpp"
+#include "app/cli/workflow/workflow_show.hpp"
 #include "app/config/config.hpp"
 #include "app/expressions/workflow_expressions.hpp"
 #include "app/files/workflow_file.hpp"
