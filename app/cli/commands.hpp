@@ -32,5 +32,7 @@ void add_restore_command(CLI::App& app, cli_context& context);    // app/cli/nod
 
 void add_certificate_commands(CLI::App& app, cli_context& context);  // app/cli/certificate/certificate.cpp
 void add_operation_commands(CLI::App& app, cli_context& context);    // app/cli/task/operation.cpp
+void add_workflow_schema(CLI::App& group, cli_context& context);     // app/cli/workflow/schema.cpp; under `fairlead workflow`
+void add_workflow_new(CLI::App& group, cli_context& context);        // app/cli/workflow/new.cpp; under `fairlead workflow`
 
 }  // namespace fairlead::app
