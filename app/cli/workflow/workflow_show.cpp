@@ -1,4 +1,4 @@
-#include "app/cli/node/workflow_show.hpp"
+#include "app/cli/workflow/workflow_show.hpp"
 
 #include "actors/core/task/record.hpp"
 #include "actors/core/text/json.hpp"

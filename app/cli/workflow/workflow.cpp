@@ -4,11 +4,11 @@
 
 #include "actors/core/workflow/advice.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/node/workflow_show.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/problems.hpp"
 #include "app/cli/screen/screen.hpp"
 #include "app/cli/screen/table.hpp"
+#include "app/cli/workflow/workflow_show.hpp"
 #include "app/config/config.hpp"
 #include "app/expressions/workflow_expressions.hpp"
 #include "app/files/workflow_file.hpp"
@@ -194,8 +194,10 @@ void add_workflow_delete(CLI::App& group, cli_context& context) {
 }  // namespace
 
 void add_workflow_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("workflow", "Check, deploy, show and delete workflows");
+  auto* group = app.add_subcommand("workflow", "Write, check, deploy, show and delete workflows");
   group->require_subcommand(1);
+  add_workflow_new(*group, context);
+  add_workflow_schema(*group, context);
   add_check(*group, context);
   add_deploy(*group, context);
   add_workflow_list(*group, context);
