@@ -11,6 +11,7 @@
 
 #include "actors/core/planted_faults.hpp"
 #include "actors/core/task/decision.hpp"
+#include "actors/core/task/document.hpp"
 #include "actors/core/task/record.hpp"
 
 namespace fairlead::core {
@@ -63,6 +64,8 @@ class task_machine {
   bool timed_out() const;
   /// Nothing is performed any more: the task is being undone, or is to fail.
   bool drains() const { return record_.state() == v1::TASK_STATE_UNDOING || record_.failing(); }
+  /// The step is not performed any more.
+  bool drains(const v1::StepRecord& step) const { return step.dropped() || drains(); }
   /// The last attempt of the step is over, and another one may follow.
   static bool awaits_recovery(const v1::StepRecord& step) {
     return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
@@ -159,8 +162,23 @@ class task_machine {
   void pass_over(std::uint32_t index);
   void stay_failed(std::uint32_t index);
   /// Nothing performs the step any more, whatever an operator wants; it may still be undone.
-  bool goes_on_without(const v1::StepRecord& step) const { return step.passed_over() && record_.state() == v1::TASK_STATE_RUNNING; }
+  bool goes_on_without(const v1::StepRecord& step) const {
+    return step.passed_over() && !step.dropped() && record_.state() == v1::TASK_STATE_RUNNING;
+  }
   void end_performed();
+
+  // ---- steps with `join`, and what they do not need (steps/join.cpp) ----
+  void fail_join(std::uint32_t index);
+  void drop(std::uint32_t index);
+  bool let_go(std::uint32_t index, bool at_drop);
+  bool undo_dropped();
+  void park_if_dropped_is_stuck(const next_steps& next);
+  /// In a task that goes on.
+  bool is_being_undone(const v1::StepRecord& step) const { return step.dropped() && record_.state() == v1::TASK_STATE_RUNNING; }
+  std::string why_not_needed(std::uint32_t index) const;
+  bool over_without_dropped() const;
+  void start_joins_early(next_steps& next) const;
+  document_view view_for(std::uint32_t index, v1::ExpressionPart part) const;
 
   // ---- leases with heartbeats (heartbeat.cpp) ----
   std::int64_t heartbeat_of(const v1::StepRecord& step, v1::Direction direction) const;
@@ -235,6 +253,9 @@ class task_machine {
   void begin_undo(std::string reason);
   void advance_undo();
   void undo_next(std::uint32_t index);
+  static bool looked_up_in_vain(const v1::StepRecord& step) {
+    return step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && step.given_up();
+  }
   std::string perform_key_of(const v1::StepRecord& step) const;
   void undo_done(std::uint32_t index, const std::string& how);
   void finish_undo();

@@ -88,7 +88,7 @@ void task_machine::undo_next(std::uint32_t index) {
   const auto& step = at(index);
   if (under_way(step)) return;
   const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
-  const auto asked_in_vain = doubt && step.direction() == v1::DIRECTION_LOOKUP && step.given_up();
+  const auto asked_in_vain = looked_up_in_vain(step);
   if (step.given_up() && !asked_in_vain) return;
   if (doubt && !asked_in_vain) {
     // Only a connected agent can say whether it looks calls up.

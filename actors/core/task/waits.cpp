@@ -40,11 +40,15 @@ class inspection {
       if (!under_way(at(index))) add_wanted(index);
     for (std::uint32_t i = 0; i < steps(); ++i) {
       const auto& step = at(i);
-      if (under_way(step) || step.passed_over() || (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_IN_DOUBT))
+      if (under_way(step) || step.passed_over() || step.dropped() ||
+          (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_IN_DOUBT))
         continue;
       const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
       add(i, step.direction(), asked ? awaited::instance : awaited::recovery);
     }
+    if (!definition_.has_joins()) return;
+    engine_.next_dropped(definition_, record_, next);
+    of_undo(next);
   }
 
   void of_failing() {
@@ -59,6 +63,10 @@ class inspection {
   void of_undoing() {
     next_steps next;
     engine_.next_undo(definition_, record_, next);
+    of_undo(next);
+  }
+
+  void of_undo(const next_steps& next) {
     for (const auto index : next.ready) {
       const auto& step = at(index);
       if (under_way(step)) continue;

@@ -114,6 +114,9 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
            (step.output_type().empty() ? "any JSON" : printable(step.output_type())) + "\n";
   }
   for (const auto& step : definition.steps())
+    if (step.join() > 0)
+      out += "join      " + printable(step.name()) + ": " + std::to_string(step.join()) + " of " + printable(joined(step.needs())) + "\n";
+  for (const auto& step : definition.steps())
     if (!step.when_json().empty())
       out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";
   for (const auto& step : definition.steps())
