@@ -121,7 +121,7 @@ class values_checker {
     const auto is_number = (root == "task" && parts[1].key == "priority") || (root == "launch" && parts[1].key == "nominal_unix_s");
     const auto* type = is_number ? "number" : "string";
     if (parts.size() == scalar) return {type, "", ""};
-    return {"", "but " + spell_path(parts, scalar) + " is " + type_words(type), "read " + spell_path(parts, scalar)};
+    return {"", "but " + spell_path(parts, scalar) + " is " + json_type_words(type), "read " + spell_path(parts, scalar)};
   }
 
   /// False: said what is wrong. A step of the end, and one that a join no longer needs, may have failed whatever its on_failure says.
@@ -183,7 +183,7 @@ class values_checker {
     if (!plain) return;
     const auto known = look_up(plain->parts);
     if (known.type.empty() || known.type == "boolean" || !known.refusal.empty()) return;
-    add(spell_path(plain->parts, plain->parts.size()) + " is " + type_words(known.type) + ", but only true or false is an answer",
+    add(spell_path(plain->parts, plain->parts.size()) + " is " + json_type_words(known.type) + ", but only true or false is an answer",
         "compare it with something");
   }
 
@@ -198,7 +198,7 @@ class values_checker {
     if (!plain) return;
     const auto known = look_up(plain->parts);
     if (known.refusal.empty() && !known.type.empty() && known.type != "string")
-      add(spell_path(plain->parts, plain->parts.size()) + " is " + type_words(known.type) + ", so it is neither a duration nor a time",
+      add(spell_path(plain->parts, plain->parts.size()) + " is " + json_type_words(known.type) + ", so it is neither a duration nor a time",
           remedy);
   }
 

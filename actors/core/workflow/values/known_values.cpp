@@ -52,7 +52,7 @@ bool allows(std::string_view type, std::string_view wanted) {
 
 }  // namespace
 
-std::string type_words(std::string_view type) {
+std::string json_type_words(std::string_view type) {
   if (type == "string") return "text";
   if (type == "object" || type == "array") return "an " + std::string{type};
   return type == "null" ? "null" : "a " + std::string{type};
@@ -80,7 +80,7 @@ known_value schema_reader::walk(std::string_view schema, const std::vector<path_
     const auto only = single_type(*type);
     return {"",
             "but by the schema of the input " + spell_path(parts, at) +
-                (only.empty() ? " is no " + std::string{wanted_by(part)} : " is " + type_words(only)),
+                (only.empty() ? " is no " + std::string{wanted_by(part)} : " is " + json_type_words(only)),
             "read another path, or change the schema"};
   }
   known_value out;
@@ -127,7 +127,7 @@ known_value look_up_literal(std::string_view json, const std::vector<path_part>&
     if (at == parts.size()) return {std::string{kind}, "", ""};
     const auto& part = parts[at];
     if (kind != wanted_by(part))
-      return {"", "but " + spell_path(parts, at) + " is " + type_words(kind), "change the value of the step, or read another path"};
+      return {"", "but " + spell_path(parts, at) + " is " + json_type_words(kind), "change the value of the step, or read another path"};
     const auto below = part.is_key ? json_member(value, part.key) : json_element(value, part.index);
     if (below) {
       value = *below;

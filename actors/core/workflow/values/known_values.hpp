@@ -39,6 +39,6 @@ class schema_reader {
 known_value look_up_literal(std::string_view json, const std::vector<path_part>& parts, std::size_t at);
 
 /// `text`, `a number`: for sentences. `type` is one of known_value.
-std::string type_words(std::string_view type);
+std::string json_type_words(std::string_view type);
 
 }  // namespace fairlead::core
