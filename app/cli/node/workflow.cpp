@@ -9,6 +9,7 @@
 #include "app/cli/problems.hpp"
 #include "app/cli/screen/screen.hpp"
 #include "app/cli/screen/table.hpp"
+#include "app/cli/versions/versions.hpp"
 #include "app/config/config.hpp"
 #include "app/expressions/workflow_expressions.hpp"
 #include "app/files/workflow_file.hpp"
@@ -155,15 +156,16 @@ void add_workflow_show(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("show", "Show a deployed workflow");
   auto name = std::make_shared<std::string>();
   auto source = std::make_shared<bool>(false);
+  auto version = std::make_shared<std::string>();
   command->add_option("NAME", *name, "Name of the workflow")->required();
   command->add_flag("--source", *source, "Print only the YAML of the workflow, as it was deployed");
+  command->add_option("--version", *version, "The version whose content begins so, at least 8 digits (default: the current one)")
+      ->type_name("HASH");
   add_client_options(*command, context);
-  command->callback([&context, name, source] {
+  command->callback([&context, name, source, version] {
     if (*source) show_as_written();
-    v1::WorkflowShowRequest request;
-    request.set_name(*name);
     run_request(
-        context, [&](client& to) { return to.workflow(request); }, workflow_show_json,
+        context, [&](client& to) { return ask_for_version(to, *name, *version); }, workflow_show_json,
         [&](const v1::WorkflowShowReply& reply) { return *source ? reply.workflow().source() : workflow_show_text(reply); });
   });
 }
@@ -194,12 +196,13 @@ void add_workflow_delete(CLI::App& group, cli_context& context) {
 }  // namespace
 
 void add_workflow_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("workflow", "Check, deploy, show and delete workflows");
+  auto* group = app.add_subcommand("workflow", "Check, deploy, compare, show and delete workflows");
   group->require_subcommand(1);
   add_check(*group, context);
   add_deploy(*group, context);
   add_workflow_list(*group, context);
   add_workflow_show(*group, context);
+  add_workflow_diff(*group, context);
   add_workflow_delete(*group, context);
 }
 
