@@ -196,13 +196,14 @@ void add_workflow_delete(CLI::App& group, cli_context& context) {
 }  // namespace
 
 void add_workflow_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("workflow", "Check, deploy, compare, show and delete workflows");
+  auto* group = app.add_subcommand("workflow", "Check, deploy, compare, show and delete workflows, and let tasks go on by other versions");
   group->require_subcommand(1);
   add_check(*group, context);
   add_deploy(*group, context);
   add_workflow_list(*group, context);
   add_workflow_show(*group, context);
   add_workflow_diff(*group, context);
+  add_workflow_migrate(*group, context);
   add_workflow_delete(*group, context);
 }
 
