@@ -294,6 +294,9 @@ class task_machine {
   void operator_settle(const v1::OperatorAction& action);
   void operator_undo(const v1::OperatorAction& action);
   void operator_pause(const v1::OperatorAction& action, bool pause);
+  /// Lets the task go on by another version of its workflow (migration/migrate.cpp).
+  void operator_migrate(const operated& e);
+  std::optional<error> refuse_version(const operated& e);
   /// After an operator's action: the task goes on unless something else still needs an operator.
   void go_on();
   void catch_up();
