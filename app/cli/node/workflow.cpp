@@ -14,6 +14,7 @@
 #include "app/files/workflow_file.hpp"
 #include "app/json/node/workflows.hpp"
 #include "app/json/writer.hpp"
+#include "app/workflow_test/command.hpp"
 
 namespace fairlead::app {
 
@@ -194,9 +195,10 @@ void add_workflow_delete(CLI::App& group, cli_context& context) {
 }  // namespace
 
 void add_workflow_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("workflow", "Check, deploy, show and delete workflows");
+  auto* group = app.add_subcommand("workflow", "Check, test, deploy, show and delete workflows");
   group->require_subcommand(1);
   add_check(*group, context);
+  add_workflow_test(*group, context);
   add_deploy(*group, context);
   add_workflow_list(*group, context);
   add_workflow_show(*group, context);
