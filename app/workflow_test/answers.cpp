@@ -6,8 +6,6 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::int64_t longest_ms = 3'660LL * 24 * 3'600'000;
-
 const std::vector<std::pair<std::string, v1::FaultKind>> fault_words{
     {"transient", v1::FAULT_KIND_TRANSIENT}, {"permanent", v1::FAULT_KIND_PERMANENT}, {"in_doubt", v1::FAULT_KIND_IN_DOUBT}};
 const std::vector<std::pair<std::string, v1::LookupVerdict>> verdict_words{
@@ -35,14 +33,14 @@ std::optional<v1::Fault> read_fault(yaml_section& section, bool of_callback) {
   if (section.text("message", message)) out.set_message(message);
   if (of_callback) return out;
   std::int64_t retry_after_ms = 0;
-  if (section.duration_ms("retry_after", retry_after_ms, 0, longest_ms)) out.set_retry_after_ms(retry_after_ms);
+  if (section.duration_ms("retry_after", retry_after_ms, 0, longest_in_tests_ms)) out.set_retry_after_ms(retry_after_ms);
   return out;
 }
 
 rehearsed_callback read_callback(const yaml_node& node) {
   rehearsed_callback out;
   yaml_section section{node};
-  section.duration_ms("after", out.after_ms, 0, longest_ms);
+  section.duration_ms("after", out.after_ms, 0, longest_in_tests_ms);
   const auto has_output = section.json("output", out.output);
   out.fault = read_fault(section, true);
   if (has_output && out.fault) node.complain("a callback has an output or a fault, not both", "remove one of them");
@@ -57,7 +55,7 @@ rehearsed_answer read_answer(const yaml_node& node, const asked_of& what) {
     return out;
   }
   yaml_section section{node};
-  const auto has_after = section.duration_ms("after", out.after_ms, 0, longest_ms);
+  const auto has_after = section.duration_ms("after", out.after_ms, 0, longest_in_tests_ms);
   section.boolean("no_answer", out.never);
   const auto has_output = section.json("output", out.output);
   out.fault = read_fault(section, false);

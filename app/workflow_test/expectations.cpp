@@ -8,7 +8,7 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::int64_t longest_ms = 100LL * 366 * 24 * 3'600'000;
+constexpr std::int64_t longest_taken_ms = 100LL * 366 * 24 * 3'600'000;
 
 const std::vector<std::string> end_words{"completed", "undone", "failed", "parked", "paused", "running", "undoing", refused_word};
 const std::vector<std::string> state_words{"pending", "running", "completed", "failed",  "in_doubt", "skipped",
@@ -79,8 +79,8 @@ step_expectation read_step(const std::string& name, const yaml_node& node) {
 void read_takes(const yaml_node& node, case_expectation& out) {
   yaml_section section{node};
   std::int64_t ms = 0;
-  if (section.duration_ms("least", ms, 0, longest_ms)) out.least_ms = expected_number{place_of(*section.find("least")), ms};
-  if (section.duration_ms("most", ms, 0, longest_ms)) out.most_ms = expected_number{place_of(*section.find("most")), ms};
+  if (section.duration_ms("least", ms, 0, longest_taken_ms)) out.least_ms = expected_number{place_of(*section.find("least")), ms};
+  if (section.duration_ms("most", ms, 0, longest_taken_ms)) out.most_ms = expected_number{place_of(*section.find("most")), ms};
   if (out.least_ms && out.most_ms && out.least_ms->value > out.most_ms->value)
     node.complain("least is longer than most", "exchange the two");
   section.finish();

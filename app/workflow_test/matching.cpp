@@ -9,15 +9,16 @@ namespace fairlead::app {
 
 namespace {
 
-bool has(const nlohmann::json& expected, const nlohmann::json& found) {
+bool is_part(const nlohmann::json& expected, const nlohmann::json& found) {
   if (expected.is_object() && found.is_object()) {
-    return std::all_of(expected.items().begin(), expected.items().end(), [&](const auto& member) {
-      const auto there = found.find(member.key());
-      return there != found.end() && has(member.value(), *there);
-    });
+    for (const auto& [name, value] : expected.items()) {
+      const auto there = found.find(name);
+      if (there == found.end() || !is_part(value, *there)) return false;
+    }
+    return true;
   }
   if (expected.is_array() && found.is_array())
-    return expected.size() == found.size() && std::equal(expected.begin(), expected.end(), found.begin(), has);
+    return expected.size() == found.size() && std::equal(expected.begin(), expected.end(), found.begin(), is_part);
   return expected == found;
 }
 
@@ -57,7 +58,7 @@ bool same_names(std::vector<std::string> expected, std::vector<std::string> name
 
 bool json_is(const std::string& expected, const std::string& text) { return parsed(expected) == parsed(text); }
 
-bool json_has(const std::string& expected, const std::string& text) { return has(parsed(expected), parsed(text)); }
+bool json_has(const std::string& expected, const std::string& text) { return is_part(parsed(expected), parsed(text)); }
 
 std::string list_words(const std::vector<std::string>& names) {
   std::string out = "[";

@@ -168,7 +168,7 @@ std::string story_words(const virtual_run& run, const v1::HistoryEvent& event) {
   if (event.step() > 0) {
     const auto& path = run.record().steps(static_cast<int>(event.step()) - 1).path();
     out += " " + path;
-    if (event.attempt() > 0 && event.direction() != v1::DIRECTION_UNSPECIFIED) {
+    if (event.attempt() > 0) {
       if (event.direction() != v1::DIRECTION_PERFORM) out += std::string{", "} + direction_word(event.direction());
       out += " attempt " + std::to_string(event.attempt());
     }

@@ -18,7 +18,6 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::int64_t longest_ms = 3'660LL * 24 * 3'600'000;
 constexpr const char* default_start = "2026-01-01T00:00:00Z";
 
 const std::vector<std::pair<std::string, v1::OperatorVerb>> operator_words{
@@ -84,7 +83,7 @@ class test_reader {
     if (const auto labels = section.find("labels")) one.labels = read_labels(*labels);
     section.integer("priority", one.priority, -1000, 1000);
     if (const auto start = section.find("clock")) read_start(*start, one.start_unix_ms);
-    section.duration_ms("stop_at", one.stop_at_ms, 1, longest_ms);
+    section.duration_ms("stop_at", one.stop_at_ms, 1, longest_in_tests_ms);
     if (const auto agents = section.find("agents")) one.agents = read_answers(*agents, *names_);
     if (const auto actions = section.find("events"))
       for (const auto& item : actions->items()) read_action(item, one);
@@ -98,7 +97,7 @@ class test_reader {
     test_action out;
     out.at = {node.line(), node.column()};
     yaml_section section{node};
-    if (section.require("at", "the time since the submission, such as 3s")) section.duration_ms("at", out.at_ms, 0, longest_ms);
+    if (section.require("at", "the time since the submission, such as 3s")) section.duration_ms("at", out.at_ms, 0, longest_in_tests_ms);
     const auto signal = section.find("signal");
     const auto does = section.find("operator");
     if (signal.has_value() == does.has_value())

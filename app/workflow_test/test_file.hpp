@@ -87,6 +87,8 @@ test_file read_test_file(const std::string& path);
 /// `text` stands for the content of `file`; the workflow is read from its own file.
 test_file parse_test_file(const std::string& file, const std::string& text);
 
+/// The longest duration that may be given.
+inline constexpr std::int64_t longest_in_tests_ms = 3'660LL * 24 * 3'600'000;
 /// The end of a task that a node would not take.
 inline constexpr const char* refused_word = "refused";
 /// Stands for any number of other names.
