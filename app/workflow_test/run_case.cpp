@@ -35,12 +35,12 @@ class judge {
 
   void run() {
     judge_end();
+    judge_actions();
     if (refused_) return;
     judge_texts("expect", expect_.output, expect_.output_has, "output", record().has_output(), run_.text_of(record().output()));
     judge_names();
     judge_time();
     for (const auto& step : expect_.steps) judge_step(step);
-    judge_actions();
   }
 
  private:

@@ -128,6 +128,11 @@ cases:
       }));
 }
 
+TEST_F(test_files, expect_nothing_more_of_a_task_that_is_refused) {
+  EXPECT_EQ(shown(parsed("test: order.yaml\ncases:\n  - name: one\n    expect: { end: refused, reason: no, performed: [] }\n").problems),
+            (lines{"4:13: cases[0].expect: a task that is refused does nothing that could be looked at; keep end and reason"}));
+}
+
 TEST_F(test_files, need_a_workflow_and_cases) {
   EXPECT_EQ(shown(parsed("cases: []\n").problems),
             (lines{"1:1: test: expected the workflow file to test, such as order.yaml, found nothing"}));
