@@ -136,6 +136,9 @@ struct planted_faults {
   bool refuse_awaited = false;           // an outcome that a step waits for is refused
   bool accept_unknown = false;           // an outcome that no step waits for is acknowledged as accepted
 
+  bool migrate_begun = false;        // a task goes on by another version though steps that have begun differ there
+  bool migrate_keeps_order = false;  // a task goes on by another version with its steps as the earlier one has them
+
   bool lose_callback = false;           // a callback is acknowledged and changes nothing
   bool lose_early_callback = false;     // one that comes while the attempt is in progress is acknowledged and forgotten
   bool complete_at_acceptance = false;  // the agent's answer completes a step that awaits a callback

@@ -7,6 +7,7 @@
 
 #include "actors/core/text/json.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
+#include "actors/core/workflow/values/check_values.hpp"
 #include "actors/core/workflow/wait.hpp"
 #include "app/files/workflow_types_file.hpp"
 #include "app/yaml/labels.hpp"
@@ -389,7 +390,7 @@ class workflow_reader {
   void add_core_problems(yaml_document& document, const core::agent_catalog* agents) {
     const std::vector<problem> known{document.problems.begin() + first_own_, document.problems.end()};
     const auto unsure = with_needs_unread(known);
-    for (const auto& found : core::check_definition(out_.definition, agents)) {
+    for (const auto& found : core::check_source(out_.definition, agents)) {
       auto where = found.step.empty() ? found.field : dotted("steps", found.step);
       if (!found.step.empty() && !found.field.empty()) where = dotted(where, found.field);
       const bool follows = std::any_of(known.begin(), known.end(), [&](const problem& p) { return follows_from(p, where, found.field); });
@@ -417,17 +418,21 @@ class workflow_reader {
   /// The steps whose needs could not be read, and those that need them, however many steps lie between: what has run before them is not known.
   std::set<std::string> with_needs_unread(const std::vector<problem>& known) const {
     std::set<std::string> out;
-    const auto& steps = out_.definition.steps();
-    for (const auto& step : steps) {
-      const auto prefix = dotted("steps", step.name()) + ".need";  // a misspelt key begins so too
-      const auto unread = [&](const problem& one) { return one.where.rfind(prefix, 0) == 0; };
-      if (std::any_of(known.begin(), known.end(), unread)) out.insert(step.name());
+    std::vector<std::string> fresh;
+    for (const auto& one : known) {
+      const auto end = one.where.find(".need");  // a misspelt key begins so too
+      if (end == std::string::npos || !one.where.starts_with("steps.")) continue;
+      if (auto name = one.where.substr(6, end - 6); out.insert(name).second) fresh.push_back(std::move(name));
     }
-    for (bool grown = !out.empty(); grown;) {
-      grown = false;
-      for (const auto& step : steps)
-        if (std::any_of(step.needs().begin(), step.needs().end(), [&](const std::string& need) { return out.count(need) != 0; }))
-          grown = out.insert(step.name()).second || grown;
+    if (fresh.empty()) return out;
+    std::unordered_multimap<std::string, const std::string*> needed_by;
+    for (const auto& step : out_.definition.steps())
+      for (const auto& need : step.needs()) needed_by.emplace(need, &step.name());
+    while (!fresh.empty()) {
+      const auto [begin, end] = needed_by.equal_range(fresh.back());
+      fresh.pop_back();
+      for (auto at = begin; at != end; ++at)
+        if (out.insert(*at->second).second) fresh.push_back(*at->second);
     }
     return out;
   }
@@ -457,6 +462,11 @@ workflow_file parse_workflow(const std::string& file, const std::string& text, c
   out.problems = std::move(document.problems);
   std::stable_sort(out.problems.begin(), out.problems.end(),
                    [](const problem& a, const problem& b) { return std::tie(a.line, a.column) < std::tie(b.line, b.column); });
+  if (const auto found = out.problems.size(); found > core::max_problems) {
+    out.problems.resize(core::max_problems);
+    out.problems.push_back({file, 0, 0, "", "there are " + std::to_string(found - core::max_problems) + " more problems",
+                            "correct these first, and check the file again"});
+  }
   return out;
 }
 

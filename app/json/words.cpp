@@ -58,6 +58,7 @@ const char* event_word(v1::EventKind kind) {
     case v1::EVENT_KIND_OPERATOR_PAUSE: return "operator_pause";
     case v1::EVENT_KIND_OPERATOR_RESUME: return "operator_resume";
     case v1::EVENT_KIND_OPERATOR_TERMINATE: return "operator_terminate";
+    case v1::EVENT_KIND_OPERATOR_MIGRATE: return "operator_migrate";
     default: return "unknown";
   }
 }

@@ -401,7 +401,7 @@ std::vector<workflow_problem> workflow::problems() const {
     whole.set_types(std::move(*types));
   else
     out.push_back({"", "types", types.failure().sentence, types.failure().remedy});
-  for (const auto& found : core::check_definition(whole, nullptr)) {
+  for (const auto& found : core::check_source(whole, nullptr)) {
     const bool known = std::any_of(out.begin(), out.end(),
                                    [&](const workflow_problem& one) { return one.step == found.step && one.field == found.field; });
     if (!known) out.push_back({found.step, found.field, found.sentence, found.remedy});

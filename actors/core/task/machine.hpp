@@ -16,6 +16,12 @@
 
 namespace fairlead::core {
 
+/// The step of a task that is being undone waits for the end of a lease that nobody else waits for.
+bool is_abandoned(const v1::TaskRecord& task, const v1::StepRecord& step);
+
+/// Nothing is undone before this step's attempt to perform has ended, or its lease has.
+bool holds_up_undo(const v1::TaskRecord& task, const v1::StepRecord& step);
+
 class task_machine {
  public:
   task_machine(v1::TaskRecord& record, const context& ctx, decision& out) : record_(record), ctx_(ctx), out_(out) {}
@@ -261,13 +267,7 @@ class task_machine {
   static bool to_be_looked_up(const v1::StepRecord& step) {
     return step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
   }
-  /// The step waits for the end of a lease that nobody else waits for; its task is being undone.
-  bool is_abandoned(const v1::StepRecord& step) const {
-    if (record_.state() != v1::TASK_STATE_UNDOING || attempt_out(step) || !under_way(step)) return false;
-    // A perform in doubt waits for nothing else here.
-    const auto in_doubt = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_PERFORM;
-    return in_doubt || step.held_until_unix_ms() != 0;
-  }
+  bool is_abandoned(const v1::StepRecord& step) const { return core::is_abandoned(record_, step); }
   void begin_fail(std::string reason);
   void advance_fail();
   void look_up_before_end(std::uint32_t index);
@@ -294,6 +294,9 @@ class task_machine {
   void operator_settle(const v1::OperatorAction& action);
   void operator_undo(const v1::OperatorAction& action);
   void operator_pause(const v1::OperatorAction& action, bool pause);
+  /// Lets the task go on by another version of its workflow (migration/migrate.cpp).
+  void operator_migrate(const operated& e);
+  std::optional<error> refuse_version(const operated& e);
   /// After an operator's action: the task goes on unless something else still needs an operator.
   void go_on();
   void catch_up();

@@ -32,7 +32,7 @@ void task_machine::on(const operated& e) {
     return refuse("task " + record_.id() + " has changed: its latest event is number " + std::to_string(record_.history_size()),
                   "look at it again: fairlead task show " + record_.id(), v1::ERROR_CODE_CHANGED);
   operate(e);
-  if (out_.refused || token.empty()) return;
+  if (out_.refused || token.empty() || out_.repeated || e.action.dry_run()) return;
   remember(token, e.content_hash);
   auto& all = *record_.mutable_actions();
   const auto counts = [](const v1::ActionDone& one) { return !is_callback_token(one.token()); };
@@ -70,7 +70,8 @@ void task_machine::operate(const operated& e) {
   if (record_.failing() && record_.terminated() && verb != v1::OPERATOR_VERB_CALLBACK)
     return refuse("task " + record_.id() + " is being terminated",
                   "fairlead task terminate " + record_.id() + " --now does not wait for the attempts in progress");
-  const auto early = verb == v1::OPERATOR_VERB_SIGNAL || verb == v1::OPERATOR_VERB_UNDO || verb == v1::OPERATOR_VERB_CANCEL;
+  const auto early = verb == v1::OPERATOR_VERB_SIGNAL || verb == v1::OPERATOR_VERB_UNDO || verb == v1::OPERATOR_VERB_CANCEL ||
+                     verb == v1::OPERATOR_VERB_MIGRATE;
   if (record_.scheduled() && !early)
     return refuse("task " + record_.id() + " has not started: it starts at " + format_utc(record_.start_at_unix_ms()),
                   "fairlead task cancel " + record_.id() + " ends it before that");
@@ -91,6 +92,7 @@ void task_machine::operate(const operated& e) {
     case v1::OPERATOR_VERB_CANCEL: return operator_undo(e.action);
     case v1::OPERATOR_VERB_PAUSE: return operator_pause(e.action, true);
     case v1::OPERATOR_VERB_RESUME: return operator_pause(e.action, false);
+    case v1::OPERATOR_VERB_MIGRATE: return operator_migrate(e);
     default:
       return refuse("this release does not know what to do", "use the command line of the node's release", v1::ERROR_CODE_INVALID_ARGUMENT);
   }

@@ -336,9 +336,16 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
     out = std::move(nothing_else);
     return out;  // each return names the same variable, so that the decision is never moved on its way out
   }
-  m.park_if_unusable();
-  if (out.changed) m.count_failing();
-  const auto due = next_due(record, ctx, waits(out));
+  // From here on the other version counts.
+  auto by = ctx;
+  if (out.migrated) {
+    by.definition = std::get<operated>(what).target.get();
+    task_machine{record, by, out}.on(slot_freed{});
+  }
+  task_machine end{record, by, out};
+  end.park_if_unusable();
+  if (out.changed) end.count_failing();
+  const auto due = next_due(record, by, waits(out));
   // An index entry that came up early moves to the moment when something is due.
   const auto looked = std::holds_alternative<task_due>(what) || (std::holds_alternative<recovery_requested>(what) && record.undo_held());
   if (looked && record.due_indexed_unix_ms() != due) out.changed = true;
@@ -390,6 +397,7 @@ void decision::append(decision&& later) {
   lost += later.lost;
   took_ms = std::max(took_ms, later.took_ms);
   misfit = misfit || later.misfit;
+  migrated = migrated || later.migrated;
   repeated = repeated || later.repeated;
   awaits_input = awaits_input || later.awaits_input;
   forget_asked = forget_asked || later.forget_asked;

@@ -44,7 +44,7 @@ class generator {
     answer_later();
     rule_faults();
     ask_for_fitting_input();
-    add_joins();
+    if (settings_.has(concern::joins)) add_joins(definition_, random_stream{workflow_, 1'500});
     make_lawful();
     return definition_;
   }
@@ -379,51 +379,6 @@ class generator {
         R"({"$defs":{"count":{"type":"integer"}},"type":"object","anyOf":[{"properties":{"n":{"$ref":"#/$defs/count"}},"required":["n"]}]})",
         R"({"type":"object","properties":{"n":{"multipleOf":1,"type":"number"}},"required":["n"],"maxProperties":8})"};
     definition_.set_input_schema_json(all[luck.below(std::size(all))]);
-  }
-
-  /// From a stream of its own, as these were added to what had been there. Most steps with a join read what may be missing.
-  void add_joins() {
-    random_stream luck{workflow_, 1'500};
-    if (!luck.chance(350) || !settings_.has(concern::joins)) return;
-    for (auto& step : *definition_.mutable_steps()) {
-      const auto wanted = luck.chance(700);
-      const auto one = luck.chance(650);
-      const auto more = luck.next();
-      const auto careful = luck.chance(850);
-      const auto goes_on = luck.chance(500);
-      if (!wanted || step.needs_size() < 2) continue;
-      const auto needs = static_cast<std::uint64_t>(step.needs_size());
-      step.set_join(one ? 1 : static_cast<std::uint32_t>(1 + more % needs));
-      const auto says = step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? definition_.on_failure() : step.on_failure();
-      // It would cool off for ever if its join can never be met.
-      if (says == v1::ON_FAILURE_COOL_OFF) step.set_on_failure(v1::ON_FAILURE_PARK);
-      if (careful && step.kind() != v1::STEP_KIND_WAIT && step.kind() != v1::STEP_KIND_SIGNAL) {
-        const auto last = step.needs(step.needs_size() - 1);
-        step.set_with_json(R"({"v":"${ .steps.)" + step.needs(0) + R"(.v? }","w":"${ .steps.)" + last + R"( }","how":"${ .status.)" + last +
-                           R"( }","n":"${ .input.n }"})");
-        if (step.when_json().find(".steps") != std::string::npos) step.clear_when_json();
-      }
-      if (!goes_on) continue;
-      for (auto& other : *definition_.mutable_steps())
-        if (other.kind() == v1::STEP_KIND_CALL && !other.pivot() &&
-            std::find(step.needs().begin(), step.needs().end(), other.name()) != step.needs().end())
-          other.set_on_failure(v1::ON_FAILURE_CONTINUE);
-    }
-    const auto may_go = shape{definition_}.droppable();
-    for (int i = 0; i < definition_.steps_size(); ++i) {
-      auto& step = *definition_.mutable_steps(i);
-      if (!may_go[static_cast<std::size_t>(i)]) continue;
-      if (step.pivot()) return remove_joins();
-      if (!step.has_undo()) step.mutable_undo()->set_none(true);
-    }
-  }
-
-  void remove_joins() {
-    for (auto& step : *definition_.mutable_steps()) {
-      if (step.kind() != v1::STEP_KIND_CALL && step.kind() != v1::STEP_KIND_SIGNAL) step.clear_on_failure();
-      if (step.goes_on_untimely()) step.clear_on_failure();
-      step.clear_join();
-    }
   }
 
   static bool may_fail(const v1::StepDefinition& step) {

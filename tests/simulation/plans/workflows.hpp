@@ -16,6 +16,9 @@ std::vector<v1::WorkflowDefinition> make_workflows(world& in, const std::vector<
 std::vector<v1::WorkflowDefinition> make_versions(world& in, const std::vector<agent_site>& sites,
                                                   const std::vector<v1::WorkflowDefinition>& of);
 
+/// Some steps start when some of their needs are completed, from a stream of their own, as these were added to what had been there.
+void add_joins(v1::WorkflowDefinition& to, random_stream luck);
+
 /// What a checker wants to know of a workflow, worked out from the definition alone.
 class shape {
  public:

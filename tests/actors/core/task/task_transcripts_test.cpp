@@ -12,6 +12,7 @@
 //   undone STEP | undo_fault STEP KIND CODE | looked_up STEP done|never_happened|unknown [JSON] | lookup_fault STEP KIND CODE
 //   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
 //   signal NAME [JSON] | callback STEP GENERATION [JSON] | callback_fault STEP GENERATION KIND CODE | clock_set_back MS
+//   migrate [dry_run] and the rest as behind `workflow`: the task goes on by this version of its workflow
 //   operator VERB [STEP] [JSON]      retry skip completed never_happened undo cancel pause resume
 
 #include <algorithm>
@@ -112,6 +113,7 @@ class interpreter {
       fault.set_code(given.at(4));
       return shown(w.callback(step_of(given.at(1)), number(2), std::nullopt, fault));
     }
+    if (verb == "migrate") return shown(w.migrate(definition_of(lines), given.size() > 1 && given[1] == "dry_run"));
     if (verb == "clock_set_back") return w.now_ms -= number(1), shown(w.apply(clock_set_back{}));
     if (verb == "operator") {
       const auto json = given.size() > 3 ? std::optional<std::string>{rest_after(lines.front(), 3)} : std::nullopt;
@@ -156,7 +158,7 @@ class interpreter {
     }
   }
 
-  std::string define(const std::vector<std::string>& lines) {
+  static v1::WorkflowDefinition definition_of(const std::vector<std::string>& lines) {
     std::vector<v1::StepDefinition> steps;
     for (std::size_t i = 1; i < lines.size(); ++i) {
       auto one = step(words(lines[i]).front());
@@ -216,7 +218,11 @@ class interpreter {
       if (word == "end=failed") definition.set_ends_failed(true);
     }
     if (const auto at = lines.front().find("output="); at != std::string::npos) definition.set_output_json(lines.front().substr(at + 7));
-    world_.emplace(definition);
+    return definition;
+  }
+
+  std::string define(const std::vector<std::string>& lines) {
+    world_.emplace(definition_of(lines));
     world_->agents.instances.clear();
     return "ok\n";
   }

@@ -334,7 +334,9 @@ class world {
       EXPECT_EQ(record.version(), before.version() + 1);
     else
       EXPECT_EQ(bytes_of(record), bytes_of(before)) << "an empty decision changed the record";
-    for (int i = 0; i < before.steps_size(); ++i) EXPECT_GE(record.steps(i).attempt(), before.steps(i).attempt()) << "an attempt fell";
+    if (made.migrated) definition_ = std::get<operated>(what).target;
+    for (int i = 0; i < std::min(before.steps_size(), record.steps_size()); ++i)
+      EXPECT_GE(record.steps(i).attempt(), before.steps(i).attempt()) << "an attempt fell";
     check_always_true(record, *definition_);
     keep(made, std::holds_alternative<task_due>(what));
     if (made.changed && due_entry != 0 && record.due_unix_ms() != 0) {
@@ -404,6 +406,21 @@ class world {
     if (json) e.action.set_json(*json);
     e.action.set_who("ann");
     e.action.set_reason("it was time");
+    return apply(e);
+  }
+
+  /// To a version that is stored under the hash `other`.
+  decision migrate(v1::WorkflowDefinition to, bool dry_run = false) {
+    operated e;
+    e.action.set_verb(v1::OPERATOR_VERB_MIGRATE);
+    e.action.set_from_hash("hash");
+    e.action.set_to_hash("other");
+    e.action.set_dry_run(dry_run);
+    e.action.set_who("ann");
+    e.action.set_reason("it was time");
+    auto compiled = workflow::compile(std::move(to), "other");
+    EXPECT_TRUE(compiled.ok()) << (compiled.ok() ? "" : compiled.failure().sentence);
+    e.target = *compiled;
     return apply(e);
   }
 
