@@ -122,6 +122,18 @@ v1::WorkflowDefinition random_graph(engine_of_chance& chance) {
   return out;
 }
 
+/// Some steps start when some of their needs are completed, and some of these needs may fail.
+void add_joins(engine_of_chance& chance, v1::WorkflowDefinition& to) {
+  for (auto& one : *to.mutable_steps()) {
+    if (one.needs_size() < 2 || below(chance, 4) == 0) continue;
+    one.set_join(1 + below(chance, static_cast<std::uint32_t>(one.needs_size())));
+    if (one.with_json().find(".steps") != std::string::npos && one.kind() == v1::STEP_KIND_CALL) one.set_with_json("");
+    if (below(chance, 2) == 0) continue;
+    for (auto& other : *to.mutable_steps())
+      if (other.kind() == v1::STEP_KIND_CALL && !other.pivot() && below(chance, 2) == 0) other.set_on_failure(v1::ON_FAILURE_CONTINUE);
+  }
+}
+
 attempt_ended random_end(engine_of_chance& chance, const world& w, std::uint32_t step, bool there) {
   attempt_ended e;
   e.step = step;
@@ -222,9 +234,10 @@ void check_end(const world& w) {
       EXPECT_EQ(step.doubtful() && step.state() != v1::STEP_STATE_UNDOING, step.state() == v1::STEP_STATE_IN_DOUBT) << step.path();
       continue;
     }
-    EXPECT_FALSE(step.doubtful()) << step.path() << ": doubt passed over";
+    // With `undo: none` nobody has to take back what a step has done that the task goes on without.
+    EXPECT_FALSE(step.doubtful() && !(step.passed_over() && !step.dropped())) << step.path() << ": doubt passed over";
     if (w.record.state() == v1::TASK_STATE_COMPLETED) {
-      EXPECT_TRUE(step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED);
+      EXPECT_TRUE(is_over(w.definition(), step)) << step.path() << " is not over";
     } else {
       EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
       EXPECT_TRUE(step.state() != v1::STEP_STATE_COMPLETED || of.undo().none()) << step.path() << " still stands";
@@ -243,6 +256,8 @@ struct tally {
   int looked_up = 0;
   int ruled = 0;
   int undone_though_failed = 0;
+  int dropped = 0;
+  int dropped_undone = 0;
 };
 
 bool over(const world& w) { return has_ended(w.record); }
@@ -250,7 +265,10 @@ bool over(const world& w) { return has_ended(w.record); }
 void run(std::uint64_t seed, tally& seen) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   engine_of_chance chance{seed};
-  world w{random_graph(chance)};
+  auto definition = random_graph(chance);
+  engine_of_chance of_joins{seed + 1'000'000};
+  if (seed % 3 == 0) add_joins(of_joins, definition);
+  world w{definition};
   w.agents.instances["n1/svc"].capacity = static_cast<int>(1 + below(chance, 3));
   w.agents.instances["n2/other"] = {"other", 1, static_cast<int>(1 + below(chance, 3)), 0};
   for (int i = 0; i < w.definition().definition().steps_size(); ++i)
@@ -285,7 +303,9 @@ void run(std::uint64_t seed, tally& seen) {
       EXPECT_EQ(w.at(m.step()).instance(), one.instance);
       EXPECT_EQ(keys.emplace(m.idempotency_key(), m.step()).first->second, m.step());
       EXPECT_FALSE(m.direction() == v1::DIRECTION_PERFORM && undo_seen) << "performed after an undo";
-      undo_seen = undo_seen || m.direction() == v1::DIRECTION_UNDO;
+      const auto dropped = w.at(m.step()).dropped();
+      EXPECT_FALSE(dropped && m.direction() == v1::DIRECTION_PERFORM) << "performed although no step needs it";
+      undo_seen = undo_seen || (m.direction() == v1::DIRECTION_UNDO && !dropped);
       if (m.direction() == v1::DIRECTION_UNDO && !m.in_doubt() && !w.at(m.step()).has_output()) {
         EXPECT_TRUE(w.definition().step_definition(m.step()).undo().also_if_failed()) << "undone though it has failed for certain";
         ++seen.undone_though_failed;
@@ -312,6 +332,11 @@ void run(std::uint64_t seed, tally& seen) {
   }
   for (const auto& step : w.record.steps())
     seen.ruled += std::any_of(step.retried().begin(), step.retried().end(), [](const auto& one) { return one.failed() > 1; }) ? 1 : 0;
+  for (const auto& step : w.record.steps()) {
+    seen.dropped += step.dropped() ? 1 : 0;
+    const auto undone = w.record.state() == v1::TASK_STATE_COMPLETED && step.state() == v1::STEP_STATE_UNDONE;
+    seen.dropped_undone += step.dropped() && undone ? 1 : 0;
+  }
   seen.completed += w.record.state() == v1::TASK_STATE_COMPLETED ? 1 : 0;
   seen.undone += w.record.state() == v1::TASK_STATE_UNDONE ? 1 : 0;
   seen.parked += w.record.parked() ? 1 : 0;
@@ -326,6 +351,8 @@ TEST(task, keeps_its_rules_through_random_graphs_and_random_events) {
   }
   EXPECT_GT(seen.completed, 80) << "a run in which little completes shows little";
   EXPECT_GT(seen.undone, 80);
+  EXPECT_GT(seen.dropped, 80);
+  EXPECT_GT(seen.dropped_undone, 10);
   EXPECT_GT(seen.parked, 80);
   EXPECT_GT(seen.looked_up, 80);
   EXPECT_GT(seen.failed, 80);

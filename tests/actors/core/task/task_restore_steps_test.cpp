@@ -120,6 +120,29 @@ world restored_failed_step(std::int64_t lost_ms, bool passed_over) {
   return w;
 }
 
+TEST(task_restore, a_dropped_step_is_undone_again_and_never_performed) {
+  auto last = with_undo_none(step("last", {"a", "b", "c"}));
+  last.set_join(1);
+  world w{graph({undoable(step("a")), undoable(step("b")), undoable(step("c")), last})};
+  w.started();
+  w.outcome(1, 1, R"({"id":2})");
+  w.outcome(2, 1, R"({"id":3})");
+  ASSERT_TRUE(w.at(2).dropped());
+  ASSERT_EQ(w.at(2).state(), v1::STEP_STATE_UNDOING);
+  ASSERT_EQ(w.at(0).state(), v1::STEP_STATE_RUNNING);
+  const auto backup_ms = w.now_ms;
+  w.advance_ms(lost_ms);
+  ASSERT_TRUE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms)));
+  EXPECT_TRUE(w.at(0).doubtful());
+  EXPECT_TRUE(w.at(2).undo_doubtful()) << "its undo may have been sent in the lost time";
+  w.agents.instances["n1/svc"].held = 0;
+  const auto made = w.apply(task_resumed{});
+  std::map<std::string, v1::Direction> sent;
+  for (const auto& one : made.performs) sent[one.message.step_path()] = one.message.direction();
+  EXPECT_EQ(sent,
+            (std::map<std::string, v1::Direction>{{"a", v1::DIRECTION_UNDO}, {"c", v1::DIRECTION_UNDO}, {"last", v1::DIRECTION_PERFORM}}));
+}
+
 TEST(task_restore, the_undo_of_a_failed_step_is_sent_again_under_its_key) {
   for (const auto passed_over : {false, true}) {
     auto w = restored_failed_step(lost_ms, passed_over);
