@@ -1,14 +1,14 @@
 #pragma once
 // config/workflows/courier.yaml in C++.
 
+#include <chrono>
 #include <fairlead/workflow.hpp>
 #include <string>
 
 namespace fairlead {
 
-using namespace std::chrono_literals;
-
 inline workflow courier() {
+  using namespace std::chrono_literals;
   workflow out{"courier"};
   out.timeout(4h).on_failure(on_failure::undo);
   out.output(R"({"booked": "${ .steps.booked }", "label": "${ .steps.label.id }"})");
