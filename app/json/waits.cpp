@@ -119,7 +119,8 @@ std::string waits_for(const v1::TaskShowReply& reply, int index, const known_age
     return std::string{word_before(step.direction())} + "ends by " + by(step.complete_by_unix_ms()) +
            (step.has_early_answer() ? "; its callback has come" : "");
   // A step whose failure began the undo is also given up, but no operator needs to decide about it.
-  const bool looked_up_in_vain = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_LOOKUP;  // its undo is next
+  const bool is_undone = step.dropped() || task.state() == v1::TASK_STATE_UNDOING;
+  const bool looked_up_in_vain = is_undone && step.direction() == v1::DIRECTION_LOOKUP;  // its undo is next
   const bool decided = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_PERFORM && !in_doubt(step);
   if (step.given_up() && !looked_up_in_vain) return decided ? "" : task.parked() ? "given up: waits for an operator" : "given up";
   if (step.not_before_unix_ms() != 0 && task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_PERFORM)
