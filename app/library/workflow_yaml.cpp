@@ -73,6 +73,7 @@ class writer {
     for (const auto& need : step.needs()) needs += (needs.empty() ? "" : ", ") + need;
     if (!needs.empty()) line(2, "needs", "[" + needs + "]");
     if (!step.when_json().empty()) line(2, "when", step.when_json());
+    if (step.finally() != v1::FINALLY_NO) line(2, "finally", step.finally() == v1::FINALLY_AFTER_FAILURE ? "after_failure" : "true");
     switch (step.kind()) {
       case v1::STEP_KIND_VALUE: line(2, "with", step.with_json()); break;
       case v1::STEP_KIND_WAIT: line(2, "wait", step.with_json()); break;

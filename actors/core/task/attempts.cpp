@@ -24,7 +24,7 @@ void task_machine::start_perform(std::uint32_t index) {
     ask_until(index);
     // A round that ended while the task was stopped: the next one may begin now.
     const auto& decided = at(index);
-    if (stopped() || decided.state() != v1::STEP_STATE_PENDING || decided.until_open() || waits_itself(decided)) return;
+    if (stopped(decided) || decided.state() != v1::STEP_STATE_PENDING || decided.until_open() || waits_itself(decided)) return;
   }
   if (!is_wanted(index)) return;
   const auto instance = claim_with_input(index, v1::DIRECTION_PERFORM);
@@ -225,14 +225,17 @@ const input_template* task_machine::template_of(std::uint32_t index, v1::Express
 /// The part may have been asked for. Since then the task may have started undoing, or an operator may have settled the step.
 bool task_machine::awaits(std::uint32_t index, v1::ExpressionPart part) const {
   const auto undo = part == v1::EXPRESSION_PART_UNDO_WITH;
-  if (stopped() || record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return false;
-  if (part == v1::EXPRESSION_PART_OUTPUT) {
+  if (index >= steps()) return false;
+  const auto& step = record_.steps(static_cast<int>(index));
+  const auto output = part == v1::EXPRESSION_PART_OUTPUT;
+  const auto end = of_end(step) && !output;
+  if (end ? end_stopped() : stopped()) return false;
+  if (!end && record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return false;
+  if (output) {
     next_steps next;
     ctx_.engine->next(*ctx_.definition, record_, next);
     return next.over && !record_.failing() && !record_.has_output();
   }
-  if (index >= steps()) return false;
-  const auto& step = record_.steps(static_cast<int>(index));
   if (undo) return undo_wanted(step);
   if (step.state() != v1::STEP_STATE_PENDING || step.until_open() != (part == v1::EXPRESSION_PART_UNTIL)) return false;
   const auto undecided = awaits_condition(ctx_.definition->compiled(step.definition()), step);
@@ -272,7 +275,7 @@ void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part) {
     return;
   }
   const auto& what = *template_of(index, part);
-  const task_document doc{record_, *ctx_.payloads, out_.payloads};
+  const task_document doc{record_, *ctx_.payloads, out_.payloads, part != v1::EXPRESSION_PART_OUTPUT && of_end(at(index))};
   auto text = what.worker_document(doc);
   if (doc.failure()) return cannot_read(*doc.failure());
   if (!text) return cannot_render(index, part, text.failure().sentence);
@@ -287,7 +290,7 @@ void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part) {
 
 /// A part of the step, or of the task; nullopt: rendering or a read failed, and cannot_render or cannot_read has handled it.
 std::optional<std::string> task_machine::render(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results) {
-  const task_document doc{record_, *ctx_.payloads, out_.payloads};
+  const task_document doc{record_, *ctx_.payloads, out_.payloads, part != v1::EXPRESSION_PART_OUTPUT && of_end(at(index))};
   auto rendered = template_of(index, part)->render(doc, results);
   if (doc.failure()) {
     cannot_read(*doc.failure());
@@ -305,6 +308,7 @@ std::optional<std::string> task_machine::render(std::uint32_t index, v1::Express
 void task_machine::cannot_render(std::uint32_t index, v1::ExpressionPart part, const std::string& why) {
   if (part == v1::EXPRESSION_PART_OUTPUT) return park(record_, "the output of the task: " + why, ctx_.now, out_);
   auto& step = at(index);
+  if (of_end(step)) return fail_for_good(index, expression_code, why);
   if (part != v1::EXPRESSION_PART_UNDO_WITH) return park(record_, "step " + step.path() + ": " + why, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_UNDO);
   auto& fault = *step.mutable_fault();
@@ -394,7 +398,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
     // The direction stays `lookup`: one look-up is enough.
     step.set_given_up(true);
     note(v1::EVENT_KIND_STEP_GIVEN_UP, index, "look-up: unknown");
-    if (record_.state() == v1::TASK_STATE_RUNNING) answer_given_up(index);
+    if (goes_forward(step)) answer_given_up(index);
     return;
   }
   note(v1::EVENT_KIND_STEP_SETTLED, index, "look-up: the step never happened");
@@ -408,7 +412,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   step.set_direction(v1::DIRECTION_PERFORM);
   step.clear_doubtful();
   step.clear_given_up();
-  if (drains() || (asked_once ? attempts_left(step) : all_left(step))) {
+  if (drains(step) || (asked_once ? attempts_left(step) : all_left(step))) {
     move_step(record_, index, step_moves::disprove, ctx_.now, out_);
     return;
   }
@@ -438,7 +442,7 @@ void task_machine::hand_back(std::uint32_t index, std::string why) {
   out_.changed = true;
   if (step.direction() == v1::DIRECTION_PERFORM) {
     // A task that is being undone performs nothing more; an earlier attempt may have been performed.
-    const auto doubt = drains() && step.doubtful();
+    const auto doubt = drains(step) && step.doubtful();
     move_step(record_, index, doubt ? step_moves::doubt : step_moves::hand_back, ctx_.now, out_, "refused");
   }
   note(v1::EVENT_KIND_STEP_RETRIED, index, std::move(why));
@@ -476,7 +480,7 @@ void task_machine::resume(std::uint32_t index) {
     // The instance is not connected (yet), or an older process reports late: the lease runs on, and the process may return before its end.
     const auto there = known == step.incarnation();
     if (hold(index, there) && there) hand_over(index);
-  } else if (step.not_before_unix_ms() != 0 && !stopped()) {
+  } else if (step.not_before_unix_ms() != 0 && !stopped(step)) {
     hint(index);
   }
 }

@@ -57,6 +57,10 @@ class task_machine {
   bool timed_out() const;
   /// Nothing is performed any more: the task is being undone, or is to fail.
   bool drains() const { return record_.state() == v1::TASK_STATE_UNDOING || record_.failing(); }
+  /// As drains, stopped and "the task is running", as far as this step is concerned: steps of the end go on when the others do not.
+  bool drains(const v1::StepRecord& step) const { return of_end(step) ? record_.terminated() : drains(); }
+  bool stopped(const v1::StepRecord& step) const { return of_end(step) ? end_stopped() : stopped(); }
+  bool goes_forward(const v1::StepRecord& step) const { return of_end(step) || record_.state() == v1::TASK_STATE_RUNNING; }
   /// The last attempt of the step is over, and another one may follow.
   static bool awaits_recovery(const v1::StepRecord& step) {
     return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
@@ -153,8 +157,24 @@ class task_machine {
   void pass_over(std::uint32_t index);
   void stay_failed(std::uint32_t index);
   /// Nothing performs the step any more, whatever an operator wants; it may still be undone.
-  bool goes_on_without(const v1::StepRecord& step) const { return step.passed_over() && record_.state() == v1::TASK_STATE_RUNNING; }
+  bool goes_on_without(const v1::StepRecord& step) const { return step.passed_over() && goes_forward(step); }
   void end_performed();
+
+  // ---- steps of the end (steps/finally.cpp) ----
+  bool of_end(const v1::StepRecord& step) const { return ctx_.definition->has_end() && definition_of(step).finally() != v1::FINALLY_NO; }
+  bool end_stopped() const;
+  bool has_begun() const;
+  bool is_other_out() const;
+  bool advance_end(v1::Finally which);
+  void start_end(v1::Finally which);
+  bool others_are_over() const;
+  bool fails_at_end() const;
+  void answer_end(std::uint32_t index);
+  void end_without(std::uint32_t index);
+  bool parks_end(const v1::StepRecord& step) const;
+  void let_go_of_end(bool alert);
+  void bring_back_end();
+  void forget_end();
 
   // ---- leases with heartbeats (heartbeat.cpp) ----
   std::int64_t heartbeat_of(const v1::StepRecord& step, v1::Direction direction) const;
@@ -242,7 +262,7 @@ class task_machine {
   }
   /// The step waits for the end of a lease that nobody else waits for; its task is being undone.
   bool is_abandoned(const v1::StepRecord& step) const {
-    if (record_.state() != v1::TASK_STATE_UNDOING || attempt_out(step) || !under_way(step)) return false;
+    if (record_.state() != v1::TASK_STATE_UNDOING || attempt_out(step) || !under_way(step) || of_end(step)) return false;
     // A perform in doubt waits for nothing else here.
     const auto in_doubt = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_PERFORM;
     return in_doubt || step.held_until_unix_ms() != 0;
@@ -274,7 +294,7 @@ class task_machine {
   void operator_undo(const v1::OperatorAction& action);
   void operator_pause(const v1::OperatorAction& action, bool pause);
   /// After an operator's action: the task goes on unless something else still needs an operator.
-  void go_on();
+  void go_on(bool forward = true);
   void catch_up();
   /// The task goes forward after all: it is neither to be undone nor to fail.
   void release_hold();

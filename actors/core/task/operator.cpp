@@ -148,8 +148,9 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
     if (!retry_step(one, action)) return;
   if (chosen.empty()) note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, 0);
   if (record_.state() == v1::TASK_STATE_RUNNING && timed_out()) record_.set_timed_out(true);  // an operator's retry overrides the timeout
-  release_hold();
-  go_on();
+  const auto forward = action.step().empty() || !of_end(at(chosen.front()));
+  if (forward) release_hold();
+  go_on(forward);
 }
 
 /// Refuses what cannot be done while an agent holds the step, also if nobody waits for that any more.
@@ -177,7 +178,7 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
   note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, index + 1);
   if (!waits) return true;
   // In a task that goes forward, a step looked up in vain is performed again under its key.
-  if (record_.state() == v1::TASK_STATE_RUNNING) step.set_direction(v1::DIRECTION_PERFORM);
+  if (goes_forward(step)) step.set_direction(v1::DIRECTION_PERFORM);
   excuse(step, step.direction());
   // The operator was told that the service may have forgotten the key, and retries on purpose.
   if (key_is_gone(step.fault())) {
@@ -221,7 +222,7 @@ bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& act
   }
   const auto open =
       step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
-  if (record_.state() != v1::TASK_STATE_RUNNING || !open) {
+  if (!goes_forward(step) || !open) {
     refuse("step " + step.path() + " will not be carried out any more, so its input cannot be changed", look_at_it());
     return false;
   }
@@ -266,7 +267,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   auto* step = named_step(action, index);
   if (step == nullptr) return;
   if (refuse_in_progress(*step)) return;
-  if (record_.state() == v1::TASK_STATE_UNDOING) {
+  if (record_.state() == v1::TASK_STATE_UNDOING && !of_end(*step)) {
     if (step->state() == v1::STEP_STATE_UNDOING || is_undone_though_failed(definition_of(*step), *step) ||
         (step->state() == v1::STEP_STATE_COMPLETED && ctx_.definition->compiled(step->definition()).undo_with)) {
       next_steps next;
@@ -296,7 +297,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   step->clear_input();
   forget_progress(*step, out_);
   move_step(record_, index, step_moves::skip, ctx_.now, out_);
-  go_on();
+  go_on(!of_end(*step));
 }
 
 void task_machine::operator_settle(const v1::OperatorAction& action) {
@@ -341,7 +342,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
     if (step->state() != v1::STEP_STATE_PENDING) move_step(record_, index, step_moves::disprove, ctx_.now, out_);
     note(v1::EVENT_KIND_STEP_SETTLED, index, "an operator says that it never happened");
   }
-  go_on();
+  go_on(!of_end(at(index)));
 }
 
 // ---- undo, cancel, pause ----
@@ -355,6 +356,7 @@ std::optional<error> task_machine::cannot_undo() const {
                            : "fairlead task show " + record_.id() + " shows what it waits for; fairlead task terminate " + record_.id() +
                                  " ends it and leaves what was done"};
   for (const auto& step : record_.steps()) {
+    if (of_end(step)) continue;
     const auto happened =
         step.doubtful() || step.rounds() > 0 || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
     if (happened && !definition_of(step).has_undo())
@@ -402,15 +404,17 @@ void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) 
   advance();
 }
 
-void task_machine::go_on() {
+/// `forward`: a step has come forward because of which the task was to be undone or to fail, perhaps.
+void task_machine::go_on(bool forward) {
   // Only a retry releases a task that the brake holds because of its own timeout.
-  if (record_.state() == v1::TASK_STATE_RUNNING && (record_.undo_held() || record_.failing()) && !record_.timed_out()) {
+  if (forward && record_.state() == v1::TASK_STATE_RUNNING && (record_.undo_held() || record_.failing()) && !record_.timed_out()) {
     const auto failed = std::any_of(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
       return step.given_up() && (answer_of(step) == answer::undo || answer_of(step) == answer::fail);
     });
     if (!failed) release_hold();
   }
   const auto still = std::find_if(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
+    if (of_end(step)) return parks_end(step);
     return record_.state() == v1::TASK_STATE_RUNNING && !record_.failing() && step.given_up() && answer_of(step) == answer::park;
   });
   if (still != record_.steps().end()) {
@@ -432,6 +436,7 @@ void task_machine::release_hold() {
   if (!record_.failing()) return;
   record_.clear_failing();
   record_.clear_failed_reason();
+  forget_end();
   // While the task was to fail, the steps that waited for another attempt were let go.
   for (std::uint32_t i = 0; i < steps(); ++i)
     if (!at(i).given_up()) take_up(i);
@@ -441,7 +446,7 @@ void task_machine::release_hold() {
 void task_machine::catch_up() {
   for (std::uint32_t i = 0; i < steps(); ++i) {
     recover_if_due(i);
-    if (record_.state() == v1::TASK_STATE_RUNNING && at(i).given_up()) answer_given_up(i);
+    if (goes_forward(at(i)) && at(i).given_up()) answer_given_up(i);
   }
 }
 

@@ -30,9 +30,9 @@ void task_machine::count_blocked(std::uint32_t index) {
 /// A step that only waits for its service to come back gives up once its patience is over.
 void task_machine::give_up_if_blocked(std::uint32_t index) {
   auto& step = at(index);
-  const auto to_be_performed = step.state() == v1::STEP_STATE_PENDING && !drains();
+  const auto to_be_performed = step.state() == v1::STEP_STATE_PENDING && !drains(step);
   const auto waits = to_be_performed || step.state() == v1::STEP_STATE_UNDOING || to_be_looked_up(step);
-  if (!waits || under_way(step) || step.given_up() || stopped() || retry_for_of(step, rule_of(step)) == 0 || !retry_clock_runs(step))
+  if (!waits || under_way(step) || step.given_up() || stopped(step) || retry_for_of(step, rule_of(step)) == 0 || !retry_clock_runs(step))
     return;
   if (ctx_.agents->blocked_ms(definition_of(step).agent()) <= step.blocked_seen_ms()) return;
   count_blocked(index);
@@ -109,7 +109,7 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
   note(kind, index, fault.code() + ": " + fault.message());
   if (direction != v1::DIRECTION_UNDO && take_early_answer(index)) return;
   // An attempt in progress when undoing began is not repeated; nothing is repeated in a task that is to fail, except look-ups.
-  if (direction == v1::DIRECTION_PERFORM && drains()) {
+  if (direction == v1::DIRECTION_PERFORM && drains(step)) {
     if (step.doubtful() && !doubt) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
     return;
   }
@@ -157,7 +157,8 @@ void task_machine::hint(std::uint32_t index) {
 void task_machine::recover_if_due(std::uint32_t index) {
   auto& step = at(index);
   // A task that is to fail goes on with its look-ups alone.
-  const auto may_go_on = record_.failing() ? !sleeps(record_) && usable() && step.direction() == v1::DIRECTION_LOOKUP : !stopped();
+  const auto may_go_on =
+      record_.failing() && !of_end(step) ? !sleeps(record_) && usable() && step.direction() == v1::DIRECTION_LOOKUP : !stopped(step);
   if (attempt_out(step) && now_ms() >= lease_end(step)) {
     const auto fault = fault_of_expiry(step);
     ctx_.agents->release(holder_of(index), {slot_end::expired, 1, 0, fault.code()});
@@ -174,9 +175,9 @@ void task_machine::recover_if_due(std::uint32_t index) {
 
 /// Only a bug leads here: each waiting step is treated as the worst case that it may be, and goes on in the usual ways.
 void task_machine::on(const wait_lost&) {
-  for (std::uint32_t i = 0; i < steps() && !stopped(); ++i) {
+  for (std::uint32_t i = 0; i < steps(); ++i) {
     const auto& step = at(i);
-    if (under_way(step)) continue;
+    if (under_way(step) || stopped(step)) continue;
     if (step.state() == v1::STEP_STATE_RUNNING) {
       v1::Fault fault;
       fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
@@ -195,7 +196,7 @@ void task_machine::on(const wait_lost&) {
 void task_machine::take_up(std::uint32_t index) {
   const auto& step = at(index);
   const auto failed = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
-  if (record_.state() != v1::TASK_STATE_RUNNING || under_way(step) || !failed || to_be_looked_up(step) || step.passed_over()) return;
+  if (!goes_forward(step) || under_way(step) || !failed || to_be_looked_up(step) || step.passed_over()) return;
   if (step.given_up())
     answer_given_up(index);
   else if (step.awaits_callback())
@@ -219,7 +220,7 @@ void task_machine::retry(std::uint32_t index) {
   // A signal is waited for anew.
   if (step.kind() != v1::STEP_KIND_CALL) step.clear_started_at_unix_ms();
   // Nothing is performed again: only the lease of an abandoned attempt was awaited.
-  if (step.direction() == v1::DIRECTION_PERFORM && drains()) return;
+  if (step.direction() == v1::DIRECTION_PERFORM && drains(step)) return;
   // Under the same key the service would only repeat its answer. In doubt the key stays: it alone prevents a second effect.
   if (step.direction() == v1::DIRECTION_PERFORM && step.fault().key_spent() && !step.doubtful()) raise_generation(step, out_);
   if (step.direction() == v1::DIRECTION_PERFORM) move_step(record_, index, step_moves::retry, ctx_.now, out_);
@@ -237,7 +238,7 @@ void task_machine::give_up(std::uint32_t index) {
   }
   step.set_given_up(true);
   note(v1::EVENT_KIND_STEP_GIVEN_UP, index);
-  if (record_.state() == v1::TASK_STATE_RUNNING) answer_given_up(index);
+  if (goes_forward(step)) answer_given_up(index);
 }
 
 /// The step is pending and fails without an attempt: no attempt can help.
@@ -289,6 +290,7 @@ task_machine::answer task_machine::answer_of(const v1::StepRecord& step) const {
 }
 
 void task_machine::answer_given_up(std::uint32_t index) {
+  if (of_end(at(index))) return answer_end(index);
   if (stopped()) return;
   const auto why = why_given_up(at(index));
   switch (answer_of(at(index))) {

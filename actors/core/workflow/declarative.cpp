@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/workflow/finally.hpp"
 #include "messages/task_states.hpp"
 
 namespace fairlead::core {
@@ -10,6 +11,7 @@ namespace {
 
 /// Whether the undo of the task has nothing left to do for the step.
 bool undo_settled(const workflow& definition, const v1::StepRecord& step) {
+  if (is_of_end(definition.step_definition(step.definition()))) return true;
   switch (step.state()) {
     case v1::STEP_STATE_COMPLETED: return !definition.compiled(step.definition()).undo_with;
     case v1::STEP_STATE_RUNNING:
@@ -38,7 +40,7 @@ void declarative_engine::next(const workflow& definition, const v1::TaskRecord& 
   out.over = true;
   for (int i = 0; i < record.steps_size(); ++i) {
     const auto& step = record.steps(i);
-    if (satisfies_needs(step)) continue;
+    if (satisfies_needs(step) || (definition.has_end() && is_of_end(definition.step_definition(step.definition())))) continue;
     out.over = false;
     if (step.state() != v1::STEP_STATE_PENDING) continue;
     // In this engine the index of a step is that of its definition.
@@ -47,6 +49,7 @@ void declarative_engine::next(const workflow& definition, const v1::TaskRecord& 
         std::all_of(needs.begin(), needs.end(), [&](std::uint32_t need) { return satisfies_needs(record.steps(static_cast<int>(need))); });
     if (met) out.ready.push_back(static_cast<std::uint32_t>(i));
   }
+  if (out.over && definition.has_end()) next_of_end(definition, record, v1::FINALLY_ALWAYS, out);
 }
 
 void declarative_engine::next_undo(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const {

@@ -13,7 +13,7 @@ constexpr int most_codes = 16;
 constexpr std::size_t most_code_bytes = 64;
 
 constexpr std::string_view own_codes[] = {"callback_awaited",  // the agent has accepted the step, and its callback has not come
-                                          "callback_timeout", "input_type", "key_expired",  "output_type",
+                                          "callback_timeout", "expression", "input_type", "key_expired",  "output_type",
                                           "repeat_exhausted", "restored",   "restored_key", "restored_next_key",
                                           "signal_timeout",   "terminated", "undo_input"};
 
