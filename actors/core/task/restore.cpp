@@ -66,7 +66,7 @@ void may_be_undone(v1::StepRecord& step, std::int64_t backup_unix_ms) {
   if (!step.given_up()) say_restored(step, backup_unix_ms);
 }
 
-bool is_of_end(const v1::WorkflowDefinition* definition, const v1::StepRecord& step) {
+bool says_finally(const v1::WorkflowDefinition* definition, const v1::StepRecord& step) {
   const auto index = static_cast<int>(step.definition());
   return definition != nullptr && index < definition->steps_size() && definition->steps(index).finally() != v1::FINALLY_NO;
 }
@@ -136,7 +136,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
     }
     if (!planted.keep_attempts_on_restore)
       for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP}) raise(step, direction, rise.attempts);
-    if (is_of_end(definition, step) && stopped && !planted.restore_without_doubt) {
+    if (says_finally(definition, step) && stopped && !planted.restore_without_doubt) {
       if (!has_ended(record) && !undone && !record.terminated()) may_be_performed_at_end(step, backup_unix_ms);
       continue;
     }
