@@ -82,6 +82,7 @@ enum class concern : std::uint8_t {
   callbacks,       // steps that are answered later
   retry_rules,     // steps that are retried by the class of their faults
   schemas,         // of the input of tasks, and submissions that do not fit them
+  ends,            // steps of the end
   count
 };
 const char* concern_name(concern which);

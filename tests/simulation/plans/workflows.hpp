@@ -29,8 +29,10 @@ class shape {
   /// What must be over before `step` may start: what it needs itself (a skipped step may stand in between), and before a pivot
   /// everything that does not come after it.
   bool must_wait_for(std::uint32_t step, std::uint32_t other) const {
+    if (of_end(step) || of_end(other)) return needs_[step][other] || (of_end(step) && !of_end(other));
     return needs_[step][other] || (this->step(step).pivot() && step != other && !after(other, step));
   }
+  bool of_end(std::uint32_t index) const { return step(index).finally() != v1::FINALLY_NO; }
   /// No agent carries it out.
   bool own(std::uint32_t index) const { return step(index).kind() != v1::STEP_KIND_CALL; }
   bool repeats(std::uint32_t index) const { return step(index).has_repeat(); }

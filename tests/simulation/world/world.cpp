@@ -70,6 +70,7 @@ const char* concern_name(concern which) {
     case concern::callbacks: return "callbacks";
     case concern::retry_rules: return "retry_rules";
     case concern::schemas: return "schemas";
+    case concern::ends: return "ends";
     case concern::count: break;
   }
   return "?";
