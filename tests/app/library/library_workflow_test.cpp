@@ -285,6 +285,40 @@ workflow contract() {
   return out;
 }
 
+workflow import() {
+  workflow out{"import"};
+  out.timeout(2h).on_failure(on_failure::undo);
+  out.step("lock")
+      .agent("suppliers")
+      .call("lock_account")
+      .with(R"({"supplier": "${ .input.supplier }", "by": "${ .task.id }"})")
+      .undo_none();
+  out.step("load")
+      .needs("lock")
+      .agent("prices")
+      .call("load")
+      .with(R"({"supplier": "${ .input.supplier }", "date": "${ .input.date }", "import": "${ .task.id }"})")
+      .timeout(10min)
+      .undo("discard", R"({"import": "${ .task.id }"})");
+  out.step("publish")
+      .needs("load")
+      .agent("prices")
+      .call("publish")
+      .with(R"({"import": "${ .task.id }", "rows": "${ .steps.load.rows }"})")
+      .undo("restore_former", R"({"import": "${ .task.id }"})");
+  out.step("unlock")
+      .finally()
+      .agent("suppliers")
+      .call("unlock_account")
+      .with(R"({"supplier": "${ .input.supplier }", "by": "${ .task.id }"})");
+  out.step("tell")
+      .finally_after_failure()
+      .agent("mail")
+      .call("send")
+      .with(R"({"to": "buyers", "about": "import_failed", "supplier": "${ .input.supplier }", "end": "${ .task.end }", "why": "${ .errors }"})");
+  return out;
+}
+
 TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_in_yaml) {
   const std::map<std::string, workflow> in_code{{"order.yaml", reserve_charge_ship("order", 10min, false)},
                                                 {"preorder.yaml", reserve_charge_ship("preorder", 1h, true)},
@@ -294,7 +328,8 @@ TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_i
                                                 {"rollout.yaml", rollout()},
                                                 {"trial.yaml", trial()},
                                                 {"transfer.yaml", transfer()},
-                                                {"contract.yaml", contract()}};
+                                                {"contract.yaml", contract()},
+                                                {"import.yaml", import()}};
   std::set<std::string> seen;
   for (const auto& file : std::filesystem::directory_iterator{workflows_folder()}) {
     const auto name = file.path().filename().string();
