@@ -285,7 +285,7 @@ workflow contract() {
   return out;
 }
 
-workflow import() {
+workflow import_prices() {
   workflow out{"import"};
   out.timeout(2h).on_failure(on_failure::undo);
   out.step("lock")
@@ -329,7 +329,7 @@ TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_i
                                                 {"trial.yaml", trial()},
                                                 {"transfer.yaml", transfer()},
                                                 {"contract.yaml", contract()},
-                                                {"import.yaml", import()}};
+                                                {"import.yaml", import_prices()}};
   std::set<std::string> seen;
   for (const auto& file : std::filesystem::directory_iterator{workflows_folder()}) {
     const auto name = file.path().filename().string();
