@@ -29,7 +29,8 @@ const std::vector<std::pair<std::string, v1::OnFailure>> on_failure_words{{"undo
 const std::vector<std::pair<std::string, v1::InDoubt>> in_doubt_words{
     {"retry", v1::IN_DOUBT_RETRY}, {"park", v1::IN_DOUBT_PARK}, {"fail", v1::IN_DOUBT_FAIL}};
 
-const std::vector<std::pair<std::string, v1::Finally>> finally_words{{"true", v1::FINALLY_ALWAYS}, {"after_failure", v1::FINALLY_AFTER_FAILURE}};
+const std::vector<std::pair<std::string, v1::Finally>> finally_words{{"true", v1::FINALLY_ALWAYS},
+                                                                     {"after_failure", v1::FINALLY_AFTER_FAILURE}};
 
 const std::vector<std::pair<std::string, bool>> end_words{{"completed", false}, {"failed", true}};
 const std::vector<std::pair<std::string, bool>> on_timeout_words{{"fail", false}, {"continue", true}};

@@ -152,7 +152,9 @@ bool may_wait_for_agent(const v1::TaskShowReply& reply) {
     const auto* definition = definition_of(reply, step);
     if (definition == nullptr || definition->kind() != v1::STEP_KIND_CALL) continue;
     if (step.complete_by_unix_ms() != 0 || step.not_before_unix_ms() != 0) continue;
-    if ((to_be_performed(task, step, *definition) && before_end(reply, *definition).empty()) || to_be_looked_up(step) || to_be_undone(task, step, *definition)) return true;
+    if ((to_be_performed(task, step, *definition) && before_end(reply, *definition).empty()) || to_be_looked_up(step) ||
+        to_be_undone(task, step, *definition))
+      return true;
   }
   return false;
 }

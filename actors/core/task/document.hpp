@@ -32,9 +32,9 @@ class task_document final : public document {
   const payload_source& payloads_;
   const std::vector<stored_payload>& fresh_;  // payloads of this decision, not in the store yet
   const bool of_end_;
-  mutable std::string task_;                  // `.task`, made at its first use
-  mutable std::string launch_;                // `.launch`, likewise
-  mutable std::list<std::string> made_;       // other texts made for callers; a list keeps views valid
+  mutable std::string task_;             // `.task`, made at its first use
+  mutable std::string launch_;           // `.launch`, likewise
+  mutable std::list<std::string> made_;  // other texts made for callers; a list keeps views valid
   mutable std::optional<error> failure_;
 };
 

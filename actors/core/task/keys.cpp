@@ -104,8 +104,7 @@ bool task_machine::next_key_since_backup(std::uint32_t index) {
   raise_generation(step, out_);
   step.set_key_used_at_unix_ms(used_at);
   const auto may_be_sent = may_be_repeated(definition_of(step).in_doubt());
-  if (may_be_sent && goes_forward(step) && !drains(step) && all_left(step) &&
-      !key_runs_out(step, v1::DIRECTION_PERFORM, now_ms())) {
+  if (may_be_sent && goes_forward(step) && !drains(step) && all_left(step) && !key_runs_out(step, v1::DIRECTION_PERFORM, now_ms())) {
     step.clear_fault();
     step.clear_given_up();
     step.set_direction(v1::DIRECTION_PERFORM);

@@ -41,9 +41,8 @@ inline constexpr step_transition bring_back{"bring_back", any_of(at::skipped), a
 inline constexpr step_transition undo{"undo", any_of(at::completed, at::in_doubt, at::failed, at::pending), at::undoing};
 inline constexpr step_transition undone{"undone", any_of(at::undoing), at::undone};
 
-inline constexpr const step_transition* all[] = {&start,    &complete, &fail, &doubt, &hand_back, &retry,  &settle,
-                                                 &disprove, &exhaust,  &skip, &undo,  &undone,    &repeat, &accept,
-                                                 &bring_back};
+inline constexpr const step_transition* all[] = {&start,   &complete, &fail, &doubt,  &hand_back, &retry,  &settle,    &disprove,
+                                                 &exhaust, &skip,     &undo, &undone, &repeat,    &accept, &bring_back};
 
 }  // namespace step_moves
 

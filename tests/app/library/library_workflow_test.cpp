@@ -311,11 +311,8 @@ workflow import_prices() {
       .agent("suppliers")
       .call("unlock_account")
       .with(R"({"supplier": "${ .input.supplier }", "by": "${ .task.id }"})");
-  out.step("tell")
-      .finally_after_failure()
-      .agent("mail")
-      .call("send")
-      .with(R"({"to": "buyers", "about": "import_failed", "supplier": "${ .input.supplier }", "end": "${ .task.end }", "why": "${ .errors }"})");
+  out.step("tell").finally_after_failure().agent("mail").call("send").with(
+      R"({"to": "buyers", "about": "import_failed", "supplier": "${ .input.supplier }", "end": "${ .task.end }", "why": "${ .errors }"})");
   return out;
 }
 

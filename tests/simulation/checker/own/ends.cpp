@@ -36,9 +36,8 @@ bool checker::brought_forward(const std::string& id) const {
 void checker::judge_end_perform(const step_name& of, const hand_over& next, const shape& plan, const v1::TaskRecord& record,
                                 const history& past) const {
   const auto text = of.task + " step " + std::to_string(of.step) + ", a step of the end,";
-  const auto again = std::any_of(past.all.begin(), past.all.end(), [&](const hand_over& one) {
-    return one.direction == next.direction && one.attempt == next.attempt;
-  });
+  const auto again = std::any_of(past.all.begin(), past.all.end(),
+                                 [&](const hand_over& one) { return one.direction == next.direction && one.attempt == next.attempt; });
   if (again || clock_.settings() != 0) return;
   const auto after_failure = plan.step(of.step).finally() == v1::FINALLY_AFTER_FAILURE;
   world_.count(after_failure && undo_began_.count(of.task) != 0 ? "steps of the end that ran after the undo" : "steps of the end that ran");
@@ -49,7 +48,8 @@ void checker::judge_end_perform(const step_name& of, const hand_over& next, cons
   for (std::uint32_t other = 0; other < plan.size(); ++other) {
     const auto& needed = record.steps(static_cast<int>(other));
     if (plan.of_end(other)) {
-      if (plan.must_wait_for(of.step, other) && !over(needed)) world::broken("needs", text + " was handed over before what it needs was over");
+      if (plan.must_wait_for(of.step, other) && !over(needed))
+        world::broken("needs", text + " was handed over before what it needs was over");
       continue;
     }
     world_.judges("finally_early");
@@ -83,8 +83,8 @@ void checker::judge_ends_of(const v1::TaskRecord& record, const shape& plan) con
     if (step.passed_over()) world_.count("steps of the end that have failed");
     const auto no_turn = step.state() == v1::STEP_STATE_SKIPPED && step.ended_at_unix_ms() == 0;
     if (no_turn) world_.count("steps of the end that had no turn");
-    const auto needless = record.state() == v1::TASK_STATE_COMPLETED ? plan.step(i).finally() == v1::FINALLY_AFTER_FAILURE
-                                                                     : record.terminated() || !begun;
+    const auto needless =
+        record.state() == v1::TASK_STATE_COMPLETED ? plan.step(i).finally() == v1::FINALLY_AFTER_FAILURE : record.terminated() || !begun;
     world_.judges("finally_skipped");
     if (over(step) && (!no_turn || needless)) continue;
     world::broken("finally_skipped", record.id() + " is " + core::state_word(record.state()) + " with " + step.path() +
