@@ -6,6 +6,7 @@
 
 #include "actors/core/workflow/check.hpp"
 #include "messages/time.hpp"
+#include "tests/simulation/plans/ends.hpp"
 
 namespace fairlead::simulation {
 
@@ -45,7 +46,8 @@ class generator {
     rule_faults();
     ask_for_fitting_input();
     make_lawful();
-    add_ends();
+    if (random_stream luck{workflow_, 1'600}; luck.chance(200) && settings_.has(concern::ends))
+      add_ends(definition_, luck, sites_, settings_);
     return definition_;
   }
 
@@ -379,39 +381,6 @@ class generator {
         R"({"$defs":{"count":{"type":"integer"}},"type":"object","anyOf":[{"properties":{"n":{"$ref":"#/$defs/count"}},"required":["n"]}]})",
         R"({"type":"object","properties":{"n":{"multipleOf":1,"type":"number"}},"required":["n"],"maxProperties":8})"};
     definition_.set_input_schema_json(all[luck.below(std::size(all))]);
-  }
-
-  /// Steps of the end, behind all others and from a stream of their own, as they were added to what had been there.
-  void add_ends() {
-    random_stream luck{workflow_, 1'600};
-    if (!luck.chance(200) || !settings_.has(concern::ends)) return;
-    const auto count = luck.between(1, 3);
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto& all = definition_.steps();
-      v1::StepDefinition step;
-      step.set_name("s" + std::to_string(all.size()));
-      step.set_finally(luck.chance(600) ? v1::FINALLY_ALWAYS : v1::FINALLY_AFTER_FAILURE);
-      const auto& before = all.Get(all.size() - 1);
-      if (i > 0 && luck.chance(400) && (before.finally() == step.finally() || before.finally() == v1::FINALLY_ALWAYS))
-        step.add_needs(before.name());
-      step.mutable_undo()->set_none(true);
-      const auto how = luck.below(10);
-      if (how == 0 && settings_.has(concern::own_steps)) {
-        step.set_kind(v1::STEP_KIND_VALUE);
-        step.set_with_json(R"({"v":"${ .input.n }"})");
-      } else {
-        step.set_agent(luck.pick(sites_).agent);
-        step.set_call("do");
-        step.set_timeout_ms(luck.between(300, 4'000));
-        step.set_attempts(static_cast<std::uint32_t>(luck.between(1, 4)));
-        set_backoff(*step.mutable_backoff(), luck);
-        step.set_in_doubt(luck.chance(150) ? v1::IN_DOUBT_PARK : luck.chance(200) ? v1::IN_DOUBT_FAIL : v1::IN_DOUBT_RETRY);
-        step.set_with_json(how < 7 || !settings_.has(concern::expressions) ? R"({"n":"${ .input.n }","end":"${ .task.end }"})"
-                                                                           : R"({"m":"${ .input.n + 5 }","end":"${ .task.end }"})");
-        if (how == 9) step.set_when_json(R"("${ .input.yes }")");
-      }
-      *definition_.add_steps() = std::move(step);
-    }
   }
 
   static bool may_fail(const v1::StepDefinition& step) {
