@@ -148,7 +148,8 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
     if (!retry_step(one, action)) return;
   if (chosen.empty()) note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, 0);
   if (record_.state() == v1::TASK_STATE_RUNNING && timed_out()) record_.set_timed_out(true);  // an operator's retry overrides the timeout
-  const auto forward = action.step().empty() || !of_end(at(chosen.front()));
+  // Steps of the end alone bring no task forward that is to fail.
+  const auto forward = chosen.empty() || !std::all_of(chosen.begin(), chosen.end(), [this](std::uint32_t one) { return of_end(at(one)); });
   if (forward) release_hold();
   go_on(forward);
 }
