@@ -8,8 +8,8 @@
 
 #include "actors/core/text/json.hpp"
 #include "actors/core/types/message_types.hpp"
-#include "actors/core/workflow/check.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
+#include "actors/core/workflow/values/check_values.hpp"
 #include "actors/core/workflow/wait.hpp"
 #include "app/files/workflow_file.hpp"
 #include "app/library/workflow_yaml.hpp"
