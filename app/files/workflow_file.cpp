@@ -40,7 +40,7 @@ const std::vector<std::string> step_keys{"agent",   "call",       "wait",       
 
 // Words of later releases, refused by name.
 const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
-const std::vector<std::string> later_in_step{"for_each", "workflow", "join", "finally", "lock"};
+const std::vector<std::string> later_in_step{"for_each", "workflow", "finally", "lock"};
 const std::vector<std::string> later_in_undo{"retry"};
 
 class workflow_reader {
@@ -217,6 +217,7 @@ class workflow_reader {
         if (const auto need = item.text()) step.add_needs(*need);
       }
     }
+    if (const auto join = found(section, "join", here)) read_join(*join, step);
     if (const auto when = found(section, "when", here)) {
       if (const auto json = when->json()) step.set_when_json(*json);
     }
@@ -226,7 +227,7 @@ class workflow_reader {
     const auto signal = found(section, "signal", here);
     step.set_kind(core::kind_of_keys(wait.has_value(), signal.has_value(), agent || call));
     for (const auto& key : step_keys)
-      if (auto why = core::why_not(step.kind(), key)) section.refuse(key, std::move(why->sentence), std::move(why->remedy));
+      if (auto why = core::why_not(step.kind(), key, step.join() > 0)) section.refuse(key, std::move(why->sentence), std::move(why->remedy));
     if (step.kind() == v1::STEP_KIND_CALL) {
       if (agent) {
         if (const auto text = agent->text()) step.set_agent(*text);
@@ -238,6 +239,7 @@ class workflow_reader {
     } else {
       if (step.kind() == v1::STEP_KIND_VALUE) read_value(section, here, step);
       if (step.kind() == v1::STEP_KIND_WAIT) read_wait(*wait, step);
+      if (step.join() > 0 && step.kind() != v1::STEP_KIND_SIGNAL) read_failure(section, here, step);
       if (step.kind() == v1::STEP_KIND_SIGNAL) read_signal(section, here, *signal, step);
       const auto undo = found(section, "undo", here);
       step.mutable_undo()->set_none(true);
@@ -283,6 +285,17 @@ class workflow_reader {
     if (const auto callback = found(section, "callback", here)) read_callback(*callback, step);
     if (const auto repeat = found(section, "repeat", here)) read_repeat(*repeat, *step.mutable_repeat());
     if (const auto undo = found(section, "undo", here)) read_undo(*undo, *step.mutable_undo());
+  }
+
+  /// A number is checked against the needs later.
+  static void read_join(const yaml_node& node, v1::StepDefinition& step) {
+    if (node.is_word("all")) return;
+    if (node.is_word("any")) return step.set_join(1);
+    const auto& value = node.value();
+    const auto digits = value.kind == yaml_value::kind_type::scalar && !value.text.empty() &&
+                        std::all_of(value.text.begin(), value.text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!digits) return node.expected("all, any, or how many of its needs must be completed");
+    if (const auto count = node.integer(1, core::max_steps)) step.set_join(static_cast<std::uint32_t>(*count));
   }
 
   void read_callback(const yaml_node& node, v1::StepDefinition& step) {

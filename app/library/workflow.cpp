@@ -101,7 +101,8 @@ v1::WorkflowDefinition finished(const detail::workflow_state& of) {
 /// What was set and has no effect in a step of that kind, even if the definition does not show it.
 void add_refused(const v1::StepDefinition& step, const std::set<std::string>& keys, std::vector<workflow_problem>& out) {
   for (const auto& key : keys)
-    if (auto why = core::why_not(step.kind(), key)) out.push_back({step.name(), key, std::move(why->sentence), std::move(why->remedy)});
+    if (auto why = core::why_not(step.kind(), key, step.join() > 0))
+      out.push_back({step.name(), key, std::move(why->sentence), std::move(why->remedy)});
 }
 
 }  // namespace
@@ -177,6 +178,14 @@ v1::StepDefinition& workflow_step::set(const char* key) {
 
 workflow_step& workflow_step::needs(const std::string& step) {
   definition().add_needs(step);
+  return *this;
+}
+
+workflow_step& workflow_step::join(std::uint32_t completed) {
+  // 0 would be a step that waits for all that it needs.
+  if (completed == 0)
+    of_->problems.push_back({definition().name(), "join", "0 is not between 1 and the number of steps that it needs", ""});
+  set("join").set_join(completed);
   return *this;
 }
 

@@ -10,6 +10,7 @@
 #include "actors/core/text/nearest.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/graph.hpp"
+#include "actors/core/workflow/join.hpp"
 #include "actors/core/workflow/retry_rules.hpp"
 #include "actors/core/workflow/types.hpp"
 #include "messages/time.hpp"
@@ -67,6 +68,9 @@ class checker {
     if (!definition_.input_schema_json().empty())
       for (auto& found : check_schema(definition_.input_schema_json(), "input"))
         add("", std::move(found.place), std::move(found.sentence), std::move(found.remedy));
+    if (cycles_.empty())
+      for (auto& found : check_joins(definition_, graph))
+        if (!full()) found_.push_back(std::move(found));
     if (!full()) check_undo_rules(graph);
     for (auto& found : check_types(definition_))
       if (!full()) found_.push_back(std::move(found));

@@ -5,16 +5,18 @@
 #include "actors/core/workflow/advice.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/graph/graph.hpp"
-#include "app/cli/node/workflow_show.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/problems.hpp"
 #include "app/cli/screen/screen.hpp"
 #include "app/cli/screen/table.hpp"
+#include "app/cli/versions/versions.hpp"
+#include "app/cli/workflow/workflow_show.hpp"
 #include "app/config/config.hpp"
 #include "app/expressions/workflow_expressions.hpp"
 #include "app/files/workflow_file.hpp"
 #include "app/json/node/workflows.hpp"
 #include "app/json/writer.hpp"
+#include "app/workflow_test/command.hpp"
 
 namespace fairlead::app {
 
@@ -189,17 +191,18 @@ void add_workflow_show(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("show", "Show a deployed workflow");
   auto name = std::make_shared<std::string>();
   auto source = std::make_shared<bool>(false);
+  auto version = std::make_shared<std::string>();
   command->add_option("NAME", *name, "Name of the workflow")->required();
   auto* const as_deployed = command->add_flag("--source", *source, "Print only the YAML of the workflow, as it was deployed");
+  command->add_option("--version", *version, "The version whose content begins so, at least 8 digits (default: the current one)")
+      ->type_name("HASH");
   add_client_options(*command, context);
   const auto how = add_picture_options(*command);
   as_deployed->excludes("--graph")->excludes("--dot");
-  command->callback([&context, name, source, how] {
+  command->callback([&context, name, source, version, how] {
     if (*source || how->chosen() == picture::dot) show_as_written();
-    v1::WorkflowShowRequest request;
-    request.set_name(*name);
     run_request(
-        context, [&](client& to) { return to.workflow(request); }, workflow_show_json,
+        context, [&](client& to) { return ask_for_version(to, *name, *version); }, workflow_show_json,
         [&](const v1::WorkflowShowReply& reply) {
           if (how->chosen() != picture::none) return drawn(reply.workflow().definition(), how->chosen());
           return *source ? reply.workflow().source() : workflow_show_text(reply);
@@ -233,12 +236,17 @@ void add_workflow_delete(CLI::App& group, cli_context& context) {
 }  // namespace
 
 void add_workflow_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("workflow", "Check, deploy, show and delete workflows");
+  auto* group = app.add_subcommand("workflow", "Write, check, test, deploy, compare, show and delete workflows");
   group->require_subcommand(1);
+  add_workflow_new(*group, context);
+  add_workflow_schema(*group, context);
   add_check(*group, context);
+  add_workflow_test(*group, context);
   add_deploy(*group, context);
   add_workflow_list(*group, context);
   add_workflow_show(*group, context);
+  add_workflow_diff(*group, context);
+  add_workflow_migrate(*group, context);
   add_workflow_delete(*group, context);
 }
 
