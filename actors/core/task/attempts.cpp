@@ -230,7 +230,8 @@ bool task_machine::awaits(std::uint32_t index, v1::ExpressionPart part) const {
   const auto output = part == v1::EXPRESSION_PART_OUTPUT;
   const auto end = of_end(step) && !output;
   if (end ? end_stopped() : stopped()) return false;
-  if (!end && record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return false;
+  const auto of_dropped = undo && is_being_undone(step);
+  if (!end && !of_dropped && record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return false;
   if (output) {
     next_steps next;
     ctx_.engine->next(*ctx_.definition, record_, next);
@@ -275,7 +276,7 @@ void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part) {
     return;
   }
   const auto& what = *template_of(index, part);
-  const task_document doc{record_, *ctx_.payloads, out_.payloads, part != v1::EXPRESSION_PART_OUTPUT && of_end(at(index))};
+  const task_document doc{record_, *ctx_.payloads, out_.payloads, view_for(index, part)};
   auto text = what.worker_document(doc);
   if (doc.failure()) return cannot_read(*doc.failure());
   if (!text) return cannot_render(index, part, text.failure().sentence);
@@ -290,7 +291,7 @@ void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part) {
 
 /// A part of the step, or of the task; nullopt: rendering or a read failed, and cannot_render or cannot_read has handled it.
 std::optional<std::string> task_machine::render(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results) {
-  const task_document doc{record_, *ctx_.payloads, out_.payloads, part != v1::EXPRESSION_PART_OUTPUT && of_end(at(index))};
+  const task_document doc{record_, *ctx_.payloads, out_.payloads, view_for(index, part)};
   auto rendered = template_of(index, part)->render(doc, results);
   if (doc.failure()) {
     cannot_read(*doc.failure());

@@ -10,11 +10,18 @@
 
 namespace fairlead::core {
 
+/// How the document shows steps of a task with joins or steps of the end.
+struct document_view {
+  bool joins = false;        // a step that has not ended is null: the reader's join did not wait for it
+  bool dropped_too = false;  // a dropped step's output is there: the reader is the undo of a dropped step
+  bool of_end = false;       // a step that was not performed is null, and it is said how the task ends: the reader is a step of the end
+};
+
 class task_document final : public document {
  public:
-  /// `of_end`: it is read by a step of the end, for which a step that was not performed is null, and which knows how the task ends.
-  task_document(const v1::TaskRecord& record, const payload_source& payloads, const std::vector<stored_payload>& fresh, bool of_end)
-      : record_(record), payloads_(payloads), fresh_(fresh), of_end_(of_end) {}
+  task_document(const v1::TaskRecord& record, const payload_source& payloads, const std::vector<stored_payload>& fresh,
+                document_view view = {})
+      : record_(record), payloads_(payloads), fresh_(fresh), view_(view) {}
 
   std::optional<std::string_view> root(std::string_view name, std::string_view member) const override;
   std::vector<std::string> members(std::string_view name) const override;
@@ -26,12 +33,13 @@ class task_document final : public document {
   std::optional<std::string_view> text_of(const v1::Payload& payload) const;
   const v1::StepRecord* find(std::string_view path) const;
   std::optional<std::string_view> of_step(std::string_view name, const v1::StepRecord& step) const;
+  bool is_null(const v1::StepRecord& step) const;
   void write_task() const;
 
   const v1::TaskRecord& record_;
   const payload_source& payloads_;
   const std::vector<stored_payload>& fresh_;  // payloads of this decision, not in the store yet
-  const bool of_end_;
+  const document_view view_;
   mutable std::string task_;             // `.task`, made at its first use
   mutable std::string launch_;           // `.launch`, likewise
   mutable std::list<std::string> made_;  // other texts made for callers; a list keeps views valid

@@ -38,6 +38,9 @@ void task_machine::advance_fail() {
   }
   if (planted(&planted_faults::finally_before_drain)) start_end(v1::FINALLY_ALWAYS);
   if (record_.terminated() ? any_attempt_out(record_) : is_other_out()) return;
+  // What was said of an abandoned attempt while its lease was waited for. Nobody waits for that any more.
+  for (std::uint32_t i = 0; i < steps() && !out_.fatal; ++i) take_early_answer(i);
+  if (out_.fatal) return;
   if (record_.terminated()) return finish_fail();
   if (sleeps(record_) || !usable()) return;
   for (std::uint32_t i = 0; i < steps(); ++i) look_up_before_end(i);

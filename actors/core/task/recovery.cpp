@@ -307,7 +307,8 @@ std::string task_machine::why_given_up(const v1::StepRecord& step) const {
   const auto& definition = definition_of(step);
   const auto earlier = step.doubtful() && fault.kind() != v1::FAULT_KIND_IN_DOUBT;
   auto out = "step " + step.path() + (step.doubtful() && !earlier ? " is in doubt (" : " failed (") + fault.code() + ")";
-  if (step.kind() != v1::STEP_KIND_CALL || fault.code() == out_of_rounds_code || (step.doubtful() && key_is_gone(fault)))
+  if (step.kind() != v1::STEP_KIND_CALL || fault.code() == out_of_rounds_code || fault.code() == unmet_join_code ||
+      (step.doubtful() && key_is_gone(fault)))
     return out + ": " + fault.message();
   if (step.doubtful() && !may_be_repeated(definition.in_doubt()))
     out += std::string{" and its workflow says in_doubt: "} + (definition.in_doubt() == v1::IN_DOUBT_PARK ? "park" : "fail");

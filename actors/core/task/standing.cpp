@@ -42,7 +42,7 @@ namespace {
 std::string words_of_passed_over(const v1::TaskRecord& record, const workflow& definition, bool of_end) {
   std::vector<std::string> failed, in_doubt;
   for (const auto& step : record.steps())
-    if (step.passed_over() && (definition.step_definition(step.definition()).finally() != v1::FINALLY_NO) == of_end)
+    if (step.passed_over() && !step.dropped() && (definition.step_definition(step.definition()).finally() != v1::FINALLY_NO) == of_end)
       (step.doubtful() ? in_doubt : failed).push_back(step.path());
   std::string out;
   add_paths(out, of_end ? "failed at the end" : "failed", failed);

@@ -50,11 +50,8 @@ void task_machine::advance_undo() {
     for (const auto step : next.ready) start_perform(step);
   }
   if (planted(&planted_faults::finally_before_drain)) start_end(v1::FINALLY_ALWAYS);
-  for (const auto& step : record_.steps()) {
-    if (of_end(step)) continue;
-    // An attempt to perform is in progress.
-    if (step.state() == v1::STEP_STATE_RUNNING || (is_abandoned(step) && step.direction() == v1::DIRECTION_PERFORM)) return;
-  }
+  for (const auto& step : record_.steps())
+    if (!of_end(step) && holds_up_undo(record_, step)) return;
   // What was asked when the undo was decided may have another answer by now.
   if (const auto why = record_.undo_uncertain() ? cannot_undo() : std::nullopt) {
     for (std::uint32_t i = 0; i < steps(); ++i) look_up_before_end(i);
@@ -99,7 +96,7 @@ void task_machine::undo_next(std::uint32_t index) {
   const auto& step = at(index);
   if (under_way(step)) return;
   const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
-  const auto asked_in_vain = doubt && step.direction() == v1::DIRECTION_LOOKUP && step.given_up();
+  const auto asked_in_vain = looked_up_in_vain(step);
   if (step.given_up() && !asked_in_vain) return;
   if (doubt && !asked_in_vain) {
     // Only a connected agent can say whether it looks calls up.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/task/machine.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/workflow/finally.hpp"
 #include "messages/holds.hpp"
@@ -22,7 +23,8 @@ class inspection {
       of_failing();
     else if (record_.state() == v1::TASK_STATE_RUNNING)
       of_performing();
-    else if (std::none_of(record_.steps().begin(), record_.steps().end(), [this](const auto& step) { return drains(step); }))
+    else if (std::none_of(record_.steps().begin(), record_.steps().end(),
+                          [this](const auto& step) { return !of_end(step) && holds_up_undo(record_, step); }))
       of_undoing();
     if (out_.empty() && std::none_of(record_.steps().begin(), record_.steps().end(), under_way))
       add(0, v1::DIRECTION_PERFORM, awaited::turn);
@@ -31,7 +33,6 @@ class inspection {
 
  private:
   bool of_end(const v1::StepRecord& step) const { return is_of_end(definition_.step_definition(step.definition())); }
-  bool drains(const v1::StepRecord& step) const { return step.state() == v1::STEP_STATE_RUNNING && !of_end(step); }
 
   /// Whether steps of the end of that kind are still to be performed.
   bool of_end(v1::Finally which) {
@@ -48,7 +49,8 @@ class inspection {
   /// A step that has failed or is in doubt, and that nothing goes on with.
   void add_unfinished(std::uint32_t index) {
     const auto& step = at(index);
-    if (under_way(step) || step.passed_over() || (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_IN_DOUBT)) return;
+    const auto open = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
+    if (under_way(step) || step.passed_over() || step.dropped() || !open) return;
     const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
     add(index, step.direction(), asked ? awaited::instance : awaited::recovery);
   }
@@ -61,6 +63,9 @@ class inspection {
     for (const auto index : next.ready)
       if (!under_way(at(index))) add_wanted(index);
     for (std::uint32_t i = 0; i < steps(); ++i) add_unfinished(i);
+    if (!definition_.has_joins()) return;
+    engine_.next_dropped(definition_, record_, next);
+    of_undo(next);
   }
 
   void of_failing() {
@@ -80,6 +85,10 @@ class inspection {
     next_steps next;
     engine_.next_undo(definition_, record_, next);
     if (next.over) of_end(v1::FINALLY_AFTER_FAILURE);
+    of_undo(next);
+  }
+
+  void of_undo(const next_steps& next) {
     for (const auto index : next.ready) {
       const auto& step = at(index);
       if (under_way(step)) continue;
@@ -153,6 +162,17 @@ std::optional<v1::ExpressionPart> awaited_part(const step_wait& wait) {
     case awaited::output: return v1::EXPRESSION_PART_OUTPUT;
     default: return std::nullopt;
   }
+}
+
+bool is_abandoned(const v1::TaskRecord& task, const v1::StepRecord& step) {
+  if (task.state() != v1::TASK_STATE_UNDOING || attempt_out(step) || !under_way(step)) return false;
+  // A perform in doubt waits for nothing else here.
+  const auto in_doubt = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_PERFORM;
+  return in_doubt || step.held_until_unix_ms() != 0;
+}
+
+bool holds_up_undo(const v1::TaskRecord& task, const v1::StepRecord& step) {
+  return step.state() == v1::STEP_STATE_RUNNING || (is_abandoned(task, step) && step.direction() == v1::DIRECTION_PERFORM);
 }
 
 std::vector<step_wait> waits_of(const v1::TaskRecord& record, const workflow& definition, const workflow_engine& engine,

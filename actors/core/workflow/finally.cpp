@@ -27,6 +27,7 @@ class finally_checker {
     if (step_.has_undo() && !step_.undo().none()) add("undo", never + " is never undone", "set undo: none, or remove finally");
     if (step_.on_failure() != v1::ON_FAILURE_UNSPECIFIED)
       add("on_failure", never + " that fails raises an alert, and the task ends as it would without it", "remove on_failure");
+    if (step_.join() != 0) add("join", never + " waits for all that it needs", "remove join");
     if (step_.cool_off_ms() != 0) add("cool_off", never + " does not cool off", "remove cool_off; retry_for says how long it is retried");
     return std::move(found_);
   }

@@ -7,6 +7,7 @@
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/standing.hpp"
 #include "actors/core/workflow/finally.hpp"
+#include "actors/core/workflow/join.hpp"
 #include "messages/holds.hpp"
 
 namespace fairlead::core {
@@ -39,7 +40,7 @@ bool task_machine::is_other_out() const {
 
 bool task_machine::others_are_over() const {
   return std::all_of(record_.steps().begin(), record_.steps().end(),
-                     [this](const v1::StepRecord& step) { return of_end(step) || satisfies_needs(step); });
+                     [this](const v1::StepRecord& step) { return of_end(step) || is_over(*ctx_.definition, step); });
 }
 
 /// `end: failed`, and a step that is not one of the end was passed over.
