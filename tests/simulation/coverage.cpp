@@ -120,6 +120,10 @@ constexpr std::string_view happenings[] = {
     "signals missed",
     "signals sent",
     "signals taken",
+    "steps of the end that had no turn",
+    "steps of the end that have failed",
+    "steps of the end that ran",
+    "steps of the end that ran after the undo",
     "slow tries in an outage",
     "status events claimed",
     "steps dropped",
@@ -145,6 +149,7 @@ constexpr std::string_view happenings[] = {
 /// By their names.
 constexpr std::string_view rules[] = {
     "accepted_twice",
+    "after_failure_early",
     "attempt_falls",
     "attempt_reused",
     "attempts",
@@ -175,6 +180,8 @@ constexpr std::string_view rules[] = {
     "failed_unasked",
     "failing_alert",
     "fence",
+    "finally_early",
+    "finally_skipped",
     "former_clock",
     "gave_up_early",
     "impossible_step",

@@ -83,6 +83,7 @@ enum class concern : std::uint8_t {
   retry_rules,     // steps that are retried by the class of their faults
   joins,           // steps that start when some of their needs are completed
   schemas,         // of the input of tasks, and submissions that do not fit them
+  ends,            // steps of the end
   count
 };
 const char* concern_name(concern which);

@@ -12,7 +12,7 @@
 #include "app/files/workflow_file.hpp"
 #include "messages/api.pb.h"
 #include "store/content_hash.hpp"
-#include "tests/app/library/courier.hpp"
+#include "tests/app/library/example_workflows.hpp"
 
 namespace fairlead {
 namespace {
@@ -296,7 +296,8 @@ TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_i
                                                 {"trial.yaml", trial()},
                                                 {"transfer.yaml", transfer()},
                                                 {"contract.yaml", contract()},
-                                                {"courier.yaml", courier()}};
+                                                {"courier.yaml", courier()},
+                                                {"import.yaml", import_prices()}};
   std::set<std::string> seen;
   for (const auto& file : std::filesystem::directory_iterator{workflows_folder()}) {
     const auto name = file.path().filename().string();

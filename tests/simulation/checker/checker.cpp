@@ -110,7 +110,10 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
     // Its outcome may have come in between: a message that is only sent again then begins nothing.
     const auto over = !past.all.empty() && past.all.back().direction == next.direction && past.all.back().attempt == next.attempt &&
                       past.all.back().arrived;
-    if (!over) judge_perform(of, *plan, record);
+    if (!over && plan->of_end(of.step))
+      judge_end_perform(of, next, *plan, record, past);
+    else if (!over)
+      judge_perform(of, *plan, record);
     judge_start(what.task_id());
     past.perform_keys.insert(next.key);
   } else if (what.direction() == v1::DIRECTION_UNDO) {

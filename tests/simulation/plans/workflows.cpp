@@ -6,6 +6,7 @@
 
 #include "actors/core/workflow/check.hpp"
 #include "messages/time.hpp"
+#include "tests/simulation/plans/ends.hpp"
 
 namespace fairlead::simulation {
 
@@ -46,6 +47,8 @@ class generator {
     ask_for_fitting_input();
     if (settings_.has(concern::joins)) add_joins(definition_, random_stream{workflow_, 1'500});
     make_lawful();
+    if (random_stream luck{workflow_, 1'600}; luck.chance(200) && settings_.has(concern::ends))
+      add_ends(definition_, luck, sites_, settings_);
     return definition_;
   }
 

@@ -32,8 +32,10 @@ class shape {
   /// What must be over before `step` may start: what it needs itself (a skipped step may stand in between), and before a pivot
   /// everything that does not come after it. What a step with a join needs is another question.
   bool must_wait_for(std::uint32_t step, std::uint32_t other) const {
+    if (of_end(step) || of_end(other)) return needs_[step][other] || (of_end(step) && !of_end(other));
     return (needs_[step][other] && !joins(step)) || (this->step(step).pivot() && step != other && !after(other, step));
   }
+  bool of_end(std::uint32_t index) const { return step(index).finally() != v1::FINALLY_NO; }
   /// By its own words.
   bool needs(std::uint32_t step, std::uint32_t other) const { return needs_[step][other]; }
   bool joins(std::uint32_t index) const { return step(index).join() != 0; }

@@ -71,6 +71,7 @@ const char* concern_name(concern which) {
     case concern::retry_rules: return "retry_rules";
     case concern::joins: return "joins";
     case concern::schemas: return "schemas";
+    case concern::ends: return "ends";
     case concern::count: break;
   }
   return "?";

@@ -73,6 +73,16 @@ TEST(workflow_json, shows_how_a_step_is_repeated_the_input_and_the_output) {
   EXPECT_EQ(nlohmann::json::parse(workflow_show_json(reply)).at("input"), nlohmann::json({{"type", "object"}}));
 }
 
+TEST(workflow_json, shows_which_steps_are_of_the_end) {
+  const auto steps = steps_shown(R"(  work: { agent: x, call: y }
+  unlock: { finally: true, agent: x, call: y }
+  tell: { finally: after_failure, with: 1 }
+)");
+  EXPECT_TRUE(steps[0].at("finally").is_null());
+  EXPECT_EQ(steps[1].at("finally"), nlohmann::json("always"));
+  EXPECT_EQ(steps[2].at("finally"), nlohmann::json("after_failure"));
+}
+
 TEST(workflow_json, shows_how_long_a_callback_may_take) {
   const auto steps = steps_shown(R"(  order: { agent: bank, call: order }
   sign: { agent: sign, call: request, callback: { timeout: 7d } }
