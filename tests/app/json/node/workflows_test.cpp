@@ -50,6 +50,19 @@ TEST(workflow_json, shows_the_kind_of_each_step_and_only_what_it_has) {
   }
 }
 
+TEST(workflow_json, says_how_many_needs_must_be_completed) {
+  const auto steps = steps_shown(R"(  a: { with: 1 }
+  b: { with: 2 }
+  c: { needs: [a, b], with: 3 }
+  d: { needs: [a, b], join: any, with: 4 }
+  e: { needs: [a, b], join: 2, with: 5 }
+)");
+  EXPECT_TRUE(steps[0].at("join").is_null());
+  EXPECT_TRUE(steps[2].at("join").is_null()) << "all";
+  EXPECT_EQ(steps[3].at("join"), 1);
+  EXPECT_EQ(steps[4].at("join"), 2);
+}
+
 TEST(workflow_json, says_whether_a_step_that_has_failed_is_undone) {
   const auto steps = steps_shown(R"(  a: { agent: x, call: y, undo: { call: z, also_if_failed: true } }
   b: { agent: x, call: y, undo: { call: z } }
