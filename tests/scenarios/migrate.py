@@ -159,6 +159,9 @@ def run():
             print(f"ok  {part.__name__}", flush=True)
         found = fairlead_json("task", "doctor", node=here.node.address)
         expect(not found["findings"], f"the doctor finds {found['findings']}")
+        code, _ = here.node.end()
+        expect(code == 0, f"the node ended with {code}: {here.node.last_words()}")
+    return 0
 
 
 if __name__ == "__main__":
