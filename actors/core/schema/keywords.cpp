@@ -121,11 +121,6 @@ std::string in_quotes(std::string_view text) {
   return out;
 }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
-  const auto close = nearest(word, known);
-  return close.empty() ? std::string{} : "did you mean " + close + "?";
-}
-
 bool is_object(std::string_view json) { return json.front() == '{'; }
 bool is_array(std::string_view json) { return json.front() == '['; }
 bool is_text(std::string_view json) { return json.front() == '"'; }
