@@ -12,6 +12,7 @@
 #include "actors/core/schema/facts.hpp"
 #include "actors/core/schema/keywords.hpp"
 #include "actors/core/schema/misfits.hpp"
+#include "actors/core/schema/references.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/json_cursor.hpp"
 #include "actors/core/text/text.hpp"
