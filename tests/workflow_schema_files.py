@@ -17,7 +17,7 @@ FULL = {"workflow": "full", "timeout": "1d", "retention": "7d", "on_failure": "u
                   "asked": {"signal": "go", "timeout": "1h", "on_failure": "fail"},
                   "goes_on": {"signal": "go", "timeout": "1h", "on_timeout": "continue"},
                   "price": {"with": {"a": 1}},
-                  "done": {"needs": "state", "agent": "x", "call": "y", "pivot": True, "undo": "none"}}}
+                  "done": {"needs": ["state", "price"], "join": "any", "agent": "x", "call": "y", "pivot": True, "undo": "none"}}}
 
 # ---- spoilt files ----
 
@@ -189,6 +189,9 @@ class maker:
             if steps and self.chance.random() < 0.7:
                 needs = self.chance.sample(list(steps), self.chance.randint(1, min(3, len(steps))))
                 step["needs"] = needs[0] if len(needs) == 1 and self.chance.random() < 0.5 else needs
+                # A step that a join may leave over says how it is undone.
+                if undoes:
+                    self.maybe(step, "join", lambda needs=needs: self.chance.choice(["all", "any", self.chance.randint(1, len(needs))]))
             if step.keys() <= {"wait", "signal", "timeout", "on_timeout", "with", "needs", "when"}:
                 self.maybe(step, "undo", lambda: "none")
             steps[f"s{number}"] = step

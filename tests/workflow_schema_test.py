@@ -224,10 +224,12 @@ def words_of(problems):
 def check_words():
     cases = [("on_failure", ROOT_KEYS, lambda word: workflow_of(KINDS["call"], on_failure=word)), ("end", ROOT_KEYS, lambda word: workflow_of(KINDS["call"], end=word))]
     cases += [(key, STEP, lambda word, key=key: workflow_of({**KINDS["signal" if key == "on_timeout" else "call"], key: word})) for key in ("on_timeout", "in_doubt", "on_failure")]
+    cases += [("finally", STEP, lambda word: workflow_of({**KINDS["call"], "finally": word}))] if "finally" not in later_keys() else []
     for (key, where, _), problems in zip(cases, check([make(UNKNOWN) for _, _, make in cases])):
-        if words_of(problems) is None or set(words_of(problems)) != set(where[key]["enum"]):
-            blame(f"the words of {key} are {words_of(problems)} for the program, and {where[key]['enum']} in the schema")
-    if listed := [key for keys in (ROOT_KEYS, STEP) for key, value in keys.items() if "enum" in value and key not in {key for key, _, _ in cases} | {"finally"}]:
+        words = ["true" if word is True else word for word in where[key]["enum"]]
+        if words_of(problems) is None or set(words_of(problems)) != set(words):
+            blame(f"the words of {key} are {words_of(problems)} for the program, and {words} in the schema")
+    if listed := [key for keys in (ROOT_KEYS, STEP) for key, value in keys.items() if "enum" in value and key not in {key for key, _, _ in cases} | later_keys()]:
         blame(f"this test does not know the words of {listed}")
 
 

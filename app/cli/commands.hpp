@@ -29,6 +29,7 @@ void add_recover_command(CLI::App& group, cli_context& context);  // app/cli/nod
 void add_compare_command(CLI::App& group, cli_context& context);  // app/cli/node/compare.cpp; under `fairlead cluster`
 void add_member_commands(CLI::App& group, cli_context& context);  // app/cli/node/members.cpp; under `fairlead cluster`
 void add_restore_command(CLI::App& app, cli_context& context);    // app/cli/node/restore.cpp
+void add_workflow_migrate(CLI::App& group, cli_context& context);  // app/cli/task/migrate.cpp; under `fairlead workflow`
 
 void add_certificate_commands(CLI::App& app, cli_context& context);  // app/cli/certificate/certificate.cpp
 void add_operation_commands(CLI::App& app, cli_context& context);    // app/cli/task/operation.cpp
