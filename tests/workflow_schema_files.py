@@ -17,7 +17,16 @@ FULL = {"workflow": "full", "timeout": "1d", "retention": "7d", "on_failure": "u
                   "asked": {"signal": "go", "timeout": "1h", "on_failure": "fail"},
                   "goes_on": {"signal": "go", "timeout": "1h", "on_timeout": "continue"},
                   "price": {"with": {"a": 1}},
+                  "unlock": {"finally": True, "agent": "x", "call": "y"},
+                  "tell": {"needs": "unlock", "finally": "after_failure", "agent": "x", "call": "y", "undo": "none"},
                   "done": {"needs": ["state", "price"], "join": "any", "agent": "x", "call": "y", "pivot": True, "undo": "none"}}}
+
+
+
+def file_with_every_key(without):
+    """But for steps that have one of the keys in `without`."""
+    return {**FULL, "steps": {name: step for name, step in FULL["steps"].items() if not without & set(step)}}
+
 
 # ---- spoilt files ----
 
@@ -185,9 +194,13 @@ class maker:
         steps = out["steps"] = {}
         for number in range(self.chance.randint(1, 6)):
             step = self.step(undoes)
+            if self.chance.random() < 0.15 and "finally" not in self.without and not {"undo", "on_failure"} & set(step):
+                steps[f"end{number}"] = {**step, "finally": self.chance.choice([True, "after_failure"])}
+                continue
             self.maybe(step, "when", self.condition, 0.2)
-            if steps and self.chance.random() < 0.7:
-                needs = self.chance.sample(list(steps), self.chance.randint(1, min(3, len(steps))))
+            if any(not name.startswith("end") for name in steps) and self.chance.random() < 0.7:
+                others = [name for name in steps if not name.startswith("end")]
+                needs = self.chance.sample(others, self.chance.randint(1, min(3, len(others))))
                 step["needs"] = needs[0] if len(needs) == 1 and self.chance.random() < 0.5 else needs
                 # A step that a join may leave over says how it is undone.
                 if undoes:
@@ -195,4 +208,6 @@ class maker:
             if step.keys() <= {"wait", "signal", "timeout", "on_timeout", "with", "needs", "when"}:
                 self.maybe(step, "undo", lambda: "none")
             steps[f"s{number}"] = step
+        if all(name.startswith("end") for name in steps):
+            steps["only"] = {"with": 1}
         return out

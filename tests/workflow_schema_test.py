@@ -30,7 +30,7 @@ except ImportError:
     import jsonschema
     import yaml
 
-from workflow_schema_files import FULL, UNKNOWN, maker, spoilt
+from workflow_schema_files import UNKNOWN, file_with_every_key, maker, spoilt
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BINARY = os.environ.get("FAIRLEAD_BIN", "fairlead")
@@ -99,7 +99,8 @@ STRUCTURAL = re.compile(r"this key is not known here|this key is missing|^expect
                         r"|a single value|none or a map|a JSON Schema|a list of rules|the name of a step|the code of a fault|a schema|a duration such as 10m)"
                         r"|^expected \w+(, \w+)* or \w+, found|^the text is empty|no effect here|exclude one another|only a step that waits|has nothing to undo"
                         r"|is not a valid|a workflow needs at least one step|needs a timeout|is not the code of a fault|is not a keyword|is not supported"
-                        r"|the agent is missing|has no agent$|the call of the agent is missing|is given twice|^the workflow has on_failure: undo, so each step needs")
+                        r"|the agent is missing|has no agent$|the call of the agent is missing|is given twice|^the workflow has on_failure: undo, so each step needs"
+                        r"|a step of the end (cannot be|is never undone|that fails raises|does not cool off)|and a pivot is never undone|^a pivot is never undone")
 
 
 def compare(cases, what):
@@ -206,6 +207,9 @@ def check_keys():
         blame(f"this test and the schema differ by the keys {sorted(set(STEP) ^ set(SAMPLES))} of a step")
         return
     cases = [(f"{key} of a step of the kind {kind}", workflow_of({**step, key: SAMPLES[key]})) for kind, step in KINDS.items() for key in STEP if key not in later_keys()]
+    if "finally" not in later_keys():
+        cases += [(f"{key} of a step of the end", workflow_of({**KINDS["call"], "finally": True, key: SAMPLES[key]})) for key in STEP]
+        cases += [("a join at the end", {"workflow": "w", "steps": {**{name: {**KINDS["call"], "finally": True} for name in "ab"}, "c": {**KINDS["call"], "finally": True, "needs": ["a", "b"], "join": "any"}}})]
     cases += [(f"{kind} with the undo of a call", workflow_of({**step, "undo": {"call": "z"}})) for kind, step in KINDS.items()]
     compare(cases, "keys")
     # A sound step of each kind with each key that it may have is taken: or the comparison above would say nothing.
@@ -317,11 +321,12 @@ def check_input_keywords():
 
 
 def check_spoilt(examples, chance, most):
-    if problems := check([FULL])[0]:
+    full = file_with_every_key(later_keys())
+    if problems := check([full])[0]:
         blame(f"the file with every key is refused: {told(problems)}")
     cases = [(f"{name}, {what}", document) for name, whole in examples for what, document in spoilt(whole)]
     chance.shuffle(cases)
-    cases = [(f"full, {what}", document) for what, document in spoilt(FULL)] + cases[:most]
+    cases = [(f"full, {what}", document) for what, document in spoilt(full)] + cases[:most]
     compare(cases, "spoilt")
     print(f"{len(cases)} spoilt files compared")
 
