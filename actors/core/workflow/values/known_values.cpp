@@ -70,6 +70,7 @@ known_value schema_reader::walk(std::string_view schema, const std::vector<path_
   bytes_left_ -= static_cast<std::int64_t>(schema.size()) + 1;
   if (bytes_left_ < 0 || depth > deepest || schema.empty() || schema.front() != '{') return {};
   if (const auto named = json_member(schema, "$ref"); named && named->front() == '"') {
+    bytes_left_ -= static_cast<std::int64_t>(schema_.size());
     const auto of = read_reference(decode_json_string(*named));
     const auto all = json_member(schema_, of.keyword);
     const auto found = all ? json_member(*all, of.name) : std::nullopt;

@@ -36,7 +36,7 @@ class schema_reader {
   static known_value no_property(std::string_view properties, const std::vector<path_part>& parts, std::size_t at);
 
   std::string_view schema_;
-  std::int64_t bytes_left_ = 64 << 20;
+  std::int64_t bytes_left_ = 256 << 20;
 };
 
 /// In a step's value as the file has it. Where an expression stands nothing is known. `parts[at]` is the first below the value.
