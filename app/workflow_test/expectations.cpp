@@ -112,9 +112,13 @@ case_expectation read_expectation(const yaml_node& node, const workflow_names& n
     return false;
   });
   if (const auto takes = section.find("takes")) read_takes(*takes, out);
-  if (const auto steps = section.find("steps"))
-    for (const auto& [name, value] : steps->entries())
-      if (names.check_step(value, name)) out.steps.push_back(read_step(name, value));
+  if (const auto steps = section.find("steps")) {
+    const auto entries = steps->entries();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const auto& [name, value] = entries[i];
+      if (names.check_step(at_key(*steps, i, value), name)) out.steps.push_back(read_step(name, value));
+    }
+  }
   const auto more = out.output || out.output_has || out.performed || out.completed || out.undone || out.skipped || out.alerts ||
                     out.least_ms || out.most_ms || !out.steps.empty();
   if (out.end.value == refused_word && more)
