@@ -106,17 +106,23 @@ TEST_F(rehearsed_cases, fail_where_something_that_they_say_did_not_happen) {
     events:
       - { at: 5m, operator: pause }
       - { at: 0s, signal: approve, refused: true }
-      - { at: 0s, operator: retry, step: charge }
+      - { at: 5s, operator: retry, step: charge }
     expect: { end: completed }
 )");
-  EXPECT_EQ(failures(idle),
-            (lines{
-                "10:9 events[0]: it was refused: task task is completed already; fairlead task undo task undoes what it has "
-                "done; fairlead task delete task deletes its record",
-                "11:9 events[1]: it was expected to be refused, and was done",
-                "6:16 agents.reserve: 1 of its 2 answers were asked for; remove what is not given",
-                "8:24 agents.undo of reserve: nothing asked for this answer; remove what is not given",
-            }));
+  const std::string over = "it was refused: task task is completed already; fairlead task delete task deletes its record";
+  EXPECT_EQ(failures(idle), (lines{
+                                "10:9 events[0]: " + over,
+                                "11:9 events[1]: it was expected to be refused, and was done",
+                                "12:9 events[2]: " + over,
+                                "6:16 agents.reserve: 1 of its 2 answers were asked for; remove what is not given",
+                                "8:24 agents.undo of reserve: nothing asked for this answer; remove what is not given",
+                            }));
+  const auto stopped = run_one(
+      "  - name: stopped\n    input: { amount: 500 }\n    agents: { reserve: { output: 1 } }\n    stop_at: 1m\n"
+      "    events: [{ at: 2m, signal: approve }]\n    expect: { end: running }\n");
+  EXPECT_EQ(failures(stopped),
+            (lines{"7:14 events[0]: nothing happened any more at 2m: the task ended or stopped after 0s; give it an earlier time, "
+                   "or remove it"}));
 }
 
 TEST_F(rehearsed_cases, end_for_a_task_that_never_does) {
