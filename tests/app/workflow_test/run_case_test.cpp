@@ -72,9 +72,9 @@ TEST_F(rehearsed_cases, say_what_was_expected_and_what_has_happened) {
                                "19:26 expect.steps.charge.state: expected failed, was completed",
                                "19:54 expect.steps.charge.fault: expected http_402, was no fault",
                                "19:44 expect.steps.charge.attempts: expected 2, was 1",
-                               "19:117 expect.steps.charge.lookups: expected 1, was 0",
+                               "19:121 expect.steps.charge.lookups: expected 1, was 0",
                                "19:71 expect.steps.charge.input: expected {\"amount\":6}, was {\"amount\":5}",
-                               "19:96 expect.steps.charge.output_has: expected at least {\"ok\":true}, was {}",
+                               "19:98 expect.steps.charge.output_has: expected at least {\"ok\":true}, was {}",
                                "20:28 expect.steps.approval.input: expected {}, was nothing",
                            }));
   std::string story;
