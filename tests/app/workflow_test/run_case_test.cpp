@@ -217,7 +217,7 @@ TEST_F(workflow_test_command, ends_with_1_where_a_case_fails_and_says_where) {
   const auto path = bad();
   const auto junit = folder_ + "/out.xml";
   EXPECT_EQ(run({good(), path, "--junit", junit}), exit_failed) << output.complaints;
-  EXPECT_NE(output.said.find("  FAILED  a <b>\n    " + path + ":5:38: expect.end: expected failed, was completed\n    What happened:\n"),
+  EXPECT_NE(output.said.find("  FAILED  a <b>\n    " + path + ":5:37: expect.end: expected failed, was completed\n    What happened:\n"),
             std::string::npos)
       << output.said;
   EXPECT_NE(output.said.find("2 cases passed, 1 failed\n"), std::string::npos);
