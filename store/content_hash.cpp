@@ -88,4 +88,22 @@ std::string to_hex(std::string_view bytes) {
   return out;
 }
 
+std::optional<std::string> from_hex(std::string_view text) {
+  if (text.size() % 2 != 0) return std::nullopt;
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    unsigned value = 0;
+    for (const auto c : {text[i], text[i + 1]}) {
+      if (c >= '0' && c <= '9')
+        value = value * 16 + static_cast<unsigned>(c - '0');
+      else if (c >= 'a' && c <= 'f')
+        value = value * 16 + static_cast<unsigned>(c - 'a') + 10;
+      else
+        return std::nullopt;
+    }
+    out += static_cast<char>(value);
+  }
+  return out;
+}
+
 }  // namespace fairlead::store

@@ -2,6 +2,7 @@
 // Content hashes: 16 bytes, XXH128 in its canonical (big-endian) form. They say whether two contents are equal, not who made them.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,5 +43,7 @@ std::string job_hash(const v1::JobSpec& spec);
 
 /// Lower-case hexadecimal, for messages.
 std::string to_hex(std::string_view bytes);
+/// And back; nullopt: the text is none.
+std::optional<std::string> from_hex(std::string_view text);
 
 }  // namespace fairlead::store

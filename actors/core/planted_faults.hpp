@@ -23,6 +23,9 @@ struct planted_faults {
   bool keep_taken_signal = false;      // a signal is taken by one step and stays for the next
   bool lose_signal_data = false;       // a step takes a signal without its data
   bool go_on_in_doubt = false;         // a step in doubt is passed over although nobody has said that it may
+  bool drop_forgets_undo = false;      // a dropped step that is completed is not undone
+  bool join_starts_early = false;      // a step starts when its join lacks one more step
+  bool end_before_dropped = false;     // a task ends before its dropped steps are undone
   bool forget_failed_end = false;      // a task completes without a step although its workflow says end: failed
   bool skip_undo = false;              // a completed step is passed over when the task is undone
   bool skip_undo_of_failed = false;    // a step that has failed is passed over although its undo says also_if_failed
@@ -132,6 +135,9 @@ struct planted_faults {
   bool keep_breaker_alert = false;       // the alert of a closed breaker stays open
   bool refuse_awaited = false;           // an outcome that a step waits for is refused
   bool accept_unknown = false;           // an outcome that no step waits for is acknowledged as accepted
+
+  bool migrate_begun = false;        // a task goes on by another version though steps that have begun differ there
+  bool migrate_keeps_order = false;  // a task goes on by another version with its steps as the earlier one has them
 
   bool lose_callback = false;           // a callback is acknowledged and changes nothing
   bool lose_early_callback = false;     // one that comes while the attempt is in progress is acknowledged and forgotten

@@ -4,6 +4,7 @@
 #include "actors/queries/ended_tasks.hpp"
 #include "actors/queries/job_queries.hpp"
 #include "actors/queries/task_queries.hpp"
+#include "actors/queries/workflow_queries.hpp"
 #include "actors/replies/outbox.hpp"
 #include "actors/system/time_zones.hpp"
 #include "store/keys.hpp"

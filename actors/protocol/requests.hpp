@@ -58,8 +58,8 @@ using client_requests = request_table<
     request_row<v1::DeployRequest, v1::DeployReply, about::special, answered_by::scheduler, repeated::yes, right::deploy>,
     // Takes a workflow's name away.
     request_row<v1::WorkflowDeleteRequest, v1::WorkflowDeleteReply, about::special, answered_by::scheduler, repeated::no, right::deploy>,
-    // The deployed workflows.
-    request_row<v1::WorkflowListRequest, v1::WorkflowListReply, about::any_shard, answered_by::store, repeated::yes, right::look>,
+    // The deployed workflows, and how many tasks live by each version of them.
+    request_row<v1::WorkflowListRequest, v1::WorkflowListReply, about::every_shard, answered_by::store, repeated::yes, right::look>,
     // One workflow with its definition.
     request_row<v1::WorkflowShowRequest, v1::WorkflowShowReply, about::any_shard, answered_by::store, repeated::yes, right::look>,
 

@@ -1,7 +1,6 @@
 #include "actors/queries/task_queries.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -207,58 +206,6 @@ v1::StatesReply states_of(const v1::StatesRequest& what, const store::snapshot& 
     item->set_reason(core::reason_of(**task));
     item->set_has_output((*task)->has_output());
   }
-  return out;
-}
-
-v1::WorkflowListReply list_workflows(const store::snapshot& from) {
-  v1::WorkflowListReply out;
-  std::map<std::string, std::uint32_t> versions;
-  auto scanned = from.scan(store::table::workflow_version, {}, {}, [&](std::string_view key, std::string_view) {
-    if (const auto entry = keys::decode_workflow_version(key)) ++versions[std::string{entry->name}];
-    return true;
-  });
-  std::optional<error> failed;
-  if (scanned.ok())
-    scanned = from.scan(store::table::workflow, {}, {}, [&](std::string_view key, std::string_view hash) {
-      const auto entry = keys::decode_workflow(key);
-      if (!entry) return true;
-      const std::string name{entry->name};
-      auto deployed = load_definition(from, name, std::string{hash});
-      if (!deployed) {
-        failed = deployed.failure();
-        return false;
-      }
-      auto* item = out.add_items();
-      item->set_name(name);
-      item->set_content_hash(std::string{hash});
-      item->set_versions(versions[name]);
-      if (*deployed) {
-        item->set_deployed_at_unix_ms((*deployed)->deployed_at_unix_ms());
-        item->set_steps(static_cast<std::uint32_t>((*deployed)->definition().steps_size()));
-      }
-      return true;
-    });
-  if (!scanned.ok()) failed = scanned.failure();
-  if (failed) *out.mutable_error() = failed->to_proto();
-  return out;
-}
-
-v1::WorkflowShowReply show_workflow(const v1::WorkflowShowRequest& what, const store::snapshot& from) {
-  v1::WorkflowShowReply out;
-  const auto refuse = [&out](const error& why) {
-    *out.mutable_error() = why.to_proto();
-    return out;
-  };
-  const error unknown{v1::ERROR_CODE_NOT_FOUND, "there is no workflow " + core::clean_text(what.name(), 80),
-                      "fairlead workflow list shows all workflows"};
-  if (what.name().empty() || what.name().size() > store::max_workflow_name_bytes) return refuse(unknown);
-  const auto hash = from.get(store::table::workflow, keys::workflow(default_namespace, what.name()));
-  if (!hash) return refuse(hash.failure());
-  if (!*hash) return refuse(unknown);
-  auto deployed = load_definition(from, what.name(), std::string{**hash});
-  if (!deployed) return refuse(deployed.failure());
-  if (!*deployed) return refuse(unknown);
-  *out.mutable_workflow() = std::move(**deployed);
   return out;
 }
 

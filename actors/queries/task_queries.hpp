@@ -25,7 +25,4 @@ v1::TaskShowReply show_task(const v1::TaskShowRequest& what, const store::snapsh
 /// At most 1,000 ids.
 v1::StatesReply states_of(const v1::StatesRequest& what, const store::snapshot& from);
 
-v1::WorkflowListReply list_workflows(const store::snapshot& from);
-v1::WorkflowShowReply show_workflow(const v1::WorkflowShowRequest& what, const store::snapshot& from);
-
 }  // namespace fairlead

@@ -5,6 +5,7 @@
 
 #include "actors/core/task/reason.hpp"
 #include "messages/task_states.hpp"
+#include "store/content_hash.hpp"
 #include "store/keys.hpp"
 
 namespace fairlead {
@@ -93,7 +94,8 @@ v1::TaskSummary summary_of(const v1::TaskRecord& task) {
   out.set_parked(task.parked());
   out.set_paused(task.paused());
   out.set_reason(core::why_of(task));
-  const auto done = std::count_if(task.steps().begin(), task.steps().end(), satisfies_needs);
+  const auto done = std::count_if(task.steps().begin(), task.steps().end(),
+                                  [](const v1::StepRecord& step) { return step.dropped() || satisfies_needs(step); });
   out.set_steps_done(static_cast<std::uint32_t>(done));
   out.set_steps_total(static_cast<std::uint32_t>(task.steps_size()));
   out.set_created_at_unix_ms(task.created_at_unix_ms());
@@ -106,21 +108,8 @@ v1::TaskSummary summary_of(const v1::TaskRecord& task) {
 }
 
 std::optional<std::string> from_hex(const std::string& text) {
-  if (text.size() % 2 != 0 || text.size() > 2048) return std::nullopt;
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); i += 2) {
-    unsigned value = 0;
-    for (const auto c : {text[i], text[i + 1]}) {
-      if (c >= '0' && c <= '9')
-        value = value * 16 + static_cast<unsigned>(c - '0');
-      else if (c >= 'a' && c <= 'f')
-        value = value * 16 + static_cast<unsigned>(c - 'a') + 10;
-      else
-        return std::nullopt;
-    }
-    out += static_cast<char>(value);
-  }
-  return out;
+  if (text.size() > 2048) return std::nullopt;
+  return store::from_hex(text);
 }
 
 error foreign_cursor() {

@@ -374,7 +374,16 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
   }
   const auto was_over = has_ended(task->record.state());
   const auto was_parked = task->record.parked();
-  const auto done = apply(*task, core::operated{action, hash_of(action), performance_of(called)});
+  core::operated event{action, hash_of(action), performance_of(called)};
+  if (action.verb() == v1::OPERATOR_VERB_MIGRATE) {
+    auto target = catalog_.stored(task->record.workflow(), action.to_hash(), committed());
+    if (!target) {
+      fail(target.failure());
+      return refused(target.failure());
+    }
+    event.target = std::move(*target);
+  }
+  const auto done = apply(*task, event);
   if (const auto* now = find(number); now == nullptr || !now->poison.empty())
     return refused({v1::ERROR_CODE_INTERNAL,
                     "task " + id + ": " + (now != nullptr ? now->poison : "an internal error occurred in this task"),

@@ -275,6 +275,7 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
     fail(*made.fatal);
     return {};
   }
+  if (made.migrated) task.definition = std::get<core::operated>(what).target;
   // A due entry that has come up is moved now: otherwise it would come up again with the next scan.
   const auto come_up = std::holds_alternative<core::recovery_requested>(what) && before.due_indexed_unix_ms <= to_unix_ms(ctx.now);
   // The task leaves the wait queues; if it still waits in its new state, the decision says so. An operator may also have removed the

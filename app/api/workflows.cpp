@@ -4,8 +4,10 @@
 
 #include "app/api/api.hpp"
 #include "app/api/files.hpp"
+#include "app/api/query.hpp"
 #include "app/files/workflow_file.hpp"
 #include "app/json/node/workflows.hpp"
+#include "store/content_hash.hpp"
 
 namespace fairlead::app::api {
 
@@ -45,8 +47,15 @@ void list_workflows(exchange_ptr x) {
 }
 
 void show_workflow(exchange_ptr x) {
-  if (x->refuse_rest()) return;
   v1::WorkflowShowRequest request;
+  take_text(*x, "version", [&](const std::string& text) {
+    auto hash = store::from_hex(text);
+    if (!hash || hash->size() < 4 || hash->size() > store::content_hash_bytes)
+      return x->refuse_at("version", invalid("The parameter version names no version.",
+                                             "Give its content_hash, or at least the first 8 digits of it, an even number."));
+    request.set_content_hash(std::move(*hash));
+  });
+  if (x->is_over() || x->refuse_rest()) return;
   request.set_name(x->part(0));
   x->ask<v1::WorkflowShowRequest>(request, [x](const v1::WorkflowShowReply& reply) { x->say_resource(0, workflow_show_json(reply)); });
 }

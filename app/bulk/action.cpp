@@ -94,7 +94,7 @@ std::vector<bound_part> bound_parts_of(const action& one) {
   what.clear_who();
   auto tasks = one.filter;
   for (const auto& id : one.ids) tasks += id + "\n";
-  return {{"another verb, step, output or now", what.SerializeAsString()},
+  return {{"another verb, step, output, now or version", what.SerializeAsString()},
           {one.ids.empty() ? "another filter" : "other ids", std::move(tasks)},
           {"another reason", one.what.reason()},
           {"another rate", std::to_string(one.rate)},
@@ -170,6 +170,8 @@ std::string input_of(const action& one) {
   if (!one.what.step().empty()) out.key("step").string(one.what.step());
   if (one.what.has_json()) out.key("output").raw(one.what.json());
   if (one.what.at_once()) out.key("now").boolean(true);
+  if (!one.what.from_hash().empty()) out.key("from").string(store::to_hex(one.what.from_hash()));
+  if (!one.what.to_hash().empty()) out.key("to").string(store::to_hex(one.what.to_hash()));
   if (!one.what.reason().empty()) out.key("reason").string(one.what.reason());
   if (!one.filter.empty()) out.key("filter").raw(one.filter);
   if (!one.ids.empty()) {

@@ -85,7 +85,8 @@ const std::vector<console_alias>& console_aliases() {
         {"workflows", {"workflow", "list"}, "List workflows"},
         {"jobs", {"job", "list"}, "List jobs"},
     };
-    for (const auto& verb : task_verbs) all.push_back({verb.word, {"task", verb.word}, verb.short_help});
+    for (const auto& verb : task_verbs)
+      if (!verb.of_workflow) all.push_back({verb.word, {"task", verb.word}, verb.short_help});
     all.push_back({"ack", {"alert", "ack"}, "Acknowledge alerts"});
     return all;
   }();

@@ -2,6 +2,7 @@
 // Input and result of a decision about a task: plain values and two small interfaces.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -115,6 +116,8 @@ struct operated {
   v1::OperatorAction action;
   std::string content_hash{};      // of the action without its conditions; only with a token
   performance_name called_back{};  // of a callback
+  // Of a migration: the version by which the task is to go on; null: it is not stored.
+  std::shared_ptr<const workflow> target{};
 };
 
 /// A step was found to wait for something that will never come: the input or slot is asked for anew.
@@ -293,6 +296,7 @@ struct decision {
   std::uint32_t lost = 0;        // attempts whose process is dead
   std::int64_t took_ms = 0;      // accepted attempt_ended: time since the hand-over
   bool repeated = false;         // operated: it was done before, under its token; nothing has changed
+  bool migrated = false;         // operated: the task goes on by `target`
   bool misfit = false;           // accepted attempt_ended: the output does not fit the workflow's type
   std::optional<error> refused;  // operated: why the action cannot be done; nothing has changed
   std::vector<stored_payload> payloads;

@@ -32,7 +32,7 @@ void task_machine::on(const operated& e) {
     return refuse("task " + record_.id() + " has changed: its latest event is number " + std::to_string(record_.history_size()),
                   "look at it again: fairlead task show " + record_.id(), v1::ERROR_CODE_CHANGED);
   operate(e);
-  if (out_.refused || token.empty()) return;
+  if (out_.refused || token.empty() || out_.repeated || e.action.dry_run()) return;
   remember(token, e.content_hash);
   auto& all = *record_.mutable_actions();
   const auto counts = [](const v1::ActionDone& one) { return !is_callback_token(one.token()); };
@@ -70,7 +70,8 @@ void task_machine::operate(const operated& e) {
   if (record_.failing() && record_.terminated() && verb != v1::OPERATOR_VERB_CALLBACK)
     return refuse("task " + record_.id() + " is being terminated",
                   "fairlead task terminate " + record_.id() + " --now does not wait for the attempts in progress");
-  const auto early = verb == v1::OPERATOR_VERB_SIGNAL || verb == v1::OPERATOR_VERB_UNDO || verb == v1::OPERATOR_VERB_CANCEL;
+  const auto early = verb == v1::OPERATOR_VERB_SIGNAL || verb == v1::OPERATOR_VERB_UNDO || verb == v1::OPERATOR_VERB_CANCEL ||
+                     verb == v1::OPERATOR_VERB_MIGRATE;
   if (record_.scheduled() && !early)
     return refuse("task " + record_.id() + " has not started: it starts at " + format_utc(record_.start_at_unix_ms()),
                   "fairlead task cancel " + record_.id() + " ends it before that");
@@ -91,6 +92,7 @@ void task_machine::operate(const operated& e) {
     case v1::OPERATOR_VERB_CANCEL: return operator_undo(e.action);
     case v1::OPERATOR_VERB_PAUSE: return operator_pause(e.action, true);
     case v1::OPERATOR_VERB_RESUME: return operator_pause(e.action, false);
+    case v1::OPERATOR_VERB_MIGRATE: return operator_migrate(e);
     default:
       return refuse("this release does not know what to do", "use the command line of the node's release", v1::ERROR_CODE_INVALID_ARGUMENT);
   }
@@ -162,6 +164,11 @@ bool task_machine::refuse_in_progress(const v1::StepRecord& step) {
 bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& action) {
   auto& step = at(index);
   if (refuse_in_progress(step)) return false;
+  const auto undone = is_being_undone(step);
+  if (undone && (action.has_json() || (!step.given_up() && step.not_before_unix_ms() == 0))) {
+    refuse(why_not_needed(index) + ", so it is not performed any more", look_at_it());
+    return false;
+  }
   if (action.has_json() && !goes_on_without(step) && !edit_input(index, action)) return false;
   if (goes_on_without(step)) {
     refuse("the task has gone on without step " + step.path() + ", so it is not performed any more", look_at_it());
@@ -177,7 +184,7 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
   note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, index + 1);
   if (!waits) return true;
   // In a task that goes forward, a step looked up in vain is performed again under its key.
-  if (record_.state() == v1::TASK_STATE_RUNNING) step.set_direction(v1::DIRECTION_PERFORM);
+  if (record_.state() == v1::TASK_STATE_RUNNING && !undone) step.set_direction(v1::DIRECTION_PERFORM);
   excuse(step, step.direction());
   // The operator was told that the service may have forgotten the key, and retries on purpose.
   if (key_is_gone(step.fault())) {
@@ -266,11 +273,12 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   auto* step = named_step(action, index);
   if (step == nullptr) return;
   if (refuse_in_progress(*step)) return;
-  if (record_.state() == v1::TASK_STATE_UNDOING) {
+  const auto dropped = is_being_undone(*step);
+  if (record_.state() == v1::TASK_STATE_UNDOING || dropped) {
     if (step->state() == v1::STEP_STATE_UNDOING || is_undone_though_failed(definition_of(*step), *step) ||
         (step->state() == v1::STEP_STATE_COMPLETED && ctx_.definition->compiled(step->definition()).undo_with)) {
       next_steps next;
-      ctx_.engine->next_undo(*ctx_.definition, record_, next);
+      dropped ? ctx_.engine->next_dropped(*ctx_.definition, record_, next) : ctx_.engine->next_undo(*ctx_.definition, record_, next);
       if (std::find(next.ready.begin(), next.ready.end(), index) == next.ready.end())
         return refuse("the undo of step " + step->path() + " cannot be skipped yet: later steps are undone first", look_at_it());
       note_operator(v1::EVENT_KIND_OPERATOR_SKIP, action, index + 1);
@@ -306,6 +314,9 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   if (step == nullptr) return;
   const auto completed = action.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED;
   if (refuse_in_progress(*step)) return;
+  // Of a dropped step in doubt the undo may need the output.
+  if (completed && is_being_undone(*step) && step->state() != v1::STEP_STATE_IN_DOUBT)
+    return refuse(why_not_needed(index) + ", so it cannot be settled as completed", look_at_it());
   const auto open = step->state() == v1::STEP_STATE_IN_DOUBT || step->state() == v1::STEP_STATE_FAILED ||
                     (step->state() == v1::STEP_STATE_PENDING && (step->doubtful() || step->until_open()));
   if (completed ? !open : !step->doubtful())
@@ -406,12 +417,13 @@ void task_machine::go_on() {
   // Only a retry releases a task that the brake holds because of its own timeout.
   if (record_.state() == v1::TASK_STATE_RUNNING && (record_.undo_held() || record_.failing()) && !record_.timed_out()) {
     const auto failed = std::any_of(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
-      return step.given_up() && (answer_of(step) == answer::undo || answer_of(step) == answer::fail);
+      return step.given_up() && !step.dropped() && (answer_of(step) == answer::undo || answer_of(step) == answer::fail);
     });
     if (!failed) release_hold();
   }
   const auto still = std::find_if(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
-    return record_.state() == v1::TASK_STATE_RUNNING && !record_.failing() && step.given_up() && answer_of(step) == answer::park;
+    return record_.state() == v1::TASK_STATE_RUNNING && !record_.failing() && step.given_up() && !step.dropped() &&
+           answer_of(step) == answer::park;
   });
   if (still != record_.steps().end()) {
     if (record_.parked()) {
@@ -441,7 +453,7 @@ void task_machine::release_hold() {
 void task_machine::catch_up() {
   for (std::uint32_t i = 0; i < steps(); ++i) {
     recover_if_due(i);
-    if (record_.state() == v1::TASK_STATE_RUNNING && at(i).given_up()) answer_given_up(i);
+    if (record_.state() == v1::TASK_STATE_RUNNING && at(i).given_up() && !at(i).dropped()) answer_given_up(i);
   }
 }
 

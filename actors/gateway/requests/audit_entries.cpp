@@ -55,8 +55,8 @@ std::string state_after(const v1::OperateResult& done) {
 
 noted to_note(const v1::OperateRequest& what) {
   noted out;
-  if (what.has_shard()) return out;
   const auto& action = what.action();
+  if (what.has_shard() || action.dry_run()) return out;
   const auto verb = core::verb_word(v1::OperatorVerb_Name(action.verb()));
   // The name of a signal, but not its data.
   const auto behind = action.verb() == v1::OPERATOR_VERB_SIGNAL ? "/signals/" + action.signal() : "/actions";

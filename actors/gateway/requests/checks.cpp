@@ -100,6 +100,18 @@ std::optional<error> check_callback(const v1::OperateRequest& what) {
   return std::nullopt;
 }
 
+/// Which tasks go by which version, their shards say.
+std::optional<error> check_migration(const v1::OperatorAction& what) {
+  const auto names_versions = !what.from_hash().empty() || !what.to_hash().empty() || what.dry_run();
+  if (what.verb() != v1::OPERATOR_VERB_MIGRATE) {
+    if (!names_versions) return std::nullopt;
+    return invalid("the request names versions of a workflow, and its action is another one than migrate", "leave the versions out");
+  }
+  if (what.from_hash().size() == store::content_hash_bytes && what.to_hash().size() == store::content_hash_bytes) return std::nullopt;
+  return invalid("the request does not name the versions by which the tasks go and are to go on",
+                 "give the whole content of both: fairlead workflow list --json shows it");
+}
+
 /// Without a step it gives the output of the task.
 std::optional<error> check_settlement(const v1::OperatorAction& what) {
   if (what.verb() != v1::OPERATOR_VERB_SETTLE_COMPLETED || !what.step().empty()) return std::nullopt;
@@ -222,6 +234,7 @@ std::optional<error> check_request(const v1::OperateRequest& what) {
     return invalid("the request has no action for its tasks", "use a client of the node's release");
   if (auto why = check_settlement(what.action())) return why;
   if (auto why = check_callback(what)) return why;
+  if (auto why = check_migration(what.action())) return why;
   return check_signal(what.action());
 }
 

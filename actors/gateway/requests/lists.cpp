@@ -1,12 +1,15 @@
 #include "actors/gateway/requests/lists.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "actors/core/cluster/alert_numbers.hpp"
 #include "actors/core/request_limits.hpp"
 #include "actors/queries/task_queries.hpp"
+#include "actors/queries/workflow_queries.hpp"
 
 namespace fairlead {
 
@@ -272,6 +275,29 @@ v1::BrakeReleaseReply merge(const v1::BrakeReleaseRequest&, std::vector<v1::Brak
 v1::WorkflowDeleteReply merge_workflow_deletions(const std::vector<v1::WorkflowDeleteReply>& answers) {
   v1::WorkflowDeleteReply out;
   if (auto why = error_of(answers, v1::ERROR_CODE_NOT_FOUND); why.code() != v1::ERROR_CODE_OK) *out.mutable_error() = std::move(why);
+  return out;
+}
+
+v1::WorkflowListReply merge(const v1::WorkflowListRequest&, std::vector<v1::WorkflowListReply> answers) {
+  const auto has_answered = [](const v1::WorkflowListReply& one) { return one.error().code() == v1::ERROR_CODE_OK; };
+  const auto first = std::find_if(answers.begin(), answers.end(), has_answered);
+  if (first == answers.end()) return answers.empty() ? v1::WorkflowListReply{} : std::move(answers.front());
+  auto out = std::move(*first);
+  auto counted = std::all_of(answers.begin(), answers.end(), has_answered);
+  std::map<std::string, v1::WorkflowSummary*> by_name;
+  for (auto& item : *out.mutable_items()) by_name[item.name()] = &item;
+  for (auto one = std::next(first); counted && one != answers.end(); ++one)
+    for (const auto& item : one->items()) {
+      const auto known = by_name.find(item.name());
+      // Deployed or deleted a moment ago.
+      if (known == by_name.end()) continue;
+      if (item.all().empty()) counted = false;
+      for (const auto& version : item.all()) add_version(*known->second, version);
+    }
+  for (auto& item : *out.mutable_items()) {
+    if (!counted) item.clear_all();
+    sort_versions(item);
+  }
   return out;
 }
 

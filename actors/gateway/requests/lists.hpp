@@ -90,6 +90,8 @@ v1::DoctorReply merge_doctors(std::vector<v1::DoctorReply> answers);
 /// it.
 v1::AgentOperateReply merge(const v1::AgentOperateRequest& what, std::vector<v1::AgentOperateReply> answers);
 v1::BrakeReleaseReply merge(const v1::BrakeReleaseRequest& what, std::vector<v1::BrakeReleaseReply> answers);
+/// All shards have the same workflows. Where one has not counted its tasks the versions are left out, and where none has answered it is an error.
+v1::WorkflowListReply merge(const v1::WorkflowListRequest& what, std::vector<v1::WorkflowListReply> answers);
 v1::DeployReply merge_deployments(std::vector<v1::DeployReply> answers);
 v1::WorkflowDeleteReply merge_workflow_deletions(const std::vector<v1::WorkflowDeleteReply>& answers);
 

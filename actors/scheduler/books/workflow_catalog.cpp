@@ -66,6 +66,17 @@ result<workflow_catalog::handle> workflow_catalog::pinned(const std::string& nam
   return keep(unusable(name, std::move(*deployed.mutable_definition()), content_hash, compiled.failure().sentence));
 }
 
+result<workflow_catalog::handle> workflow_catalog::stored(const std::string& name, const std::string& content_hash,
+                                                          const store::snapshot& from) {
+  if (content_hash.size() != store::content_hash_bytes || name.size() > store::max_workflow_name_bytes) return handle{};
+  if (compiled_.count(content_hash) == 0) {
+    const auto row = from.get(store::table::workflow_version, store::keys::workflow_version(store::default_namespace, name, content_hash));
+    if (!row) return row.failure();
+    if (!*row) return handle{};
+  }
+  return pinned(name, content_hash, from);
+}
+
 void workflow_catalog::erase(const std::string& name, store::batch& out) {
   current_.erase(name);
   out.erase(store::table::workflow, store::keys::workflow(store::default_namespace, name));

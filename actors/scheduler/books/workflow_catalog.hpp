@@ -32,6 +32,9 @@ class workflow_catalog {
   /// could not be read.
   result<handle> pinned(const std::string& name, const std::string& content_hash, const store::snapshot& from);
 
+  /// As `pinned`; null: no such version is stored.
+  result<handle> stored(const std::string& name, const std::string& content_hash, const store::snapshot& from);
+
   bool knows(const std::string& name) const { return current_.count(name) != 0; }
   /// The workflow has no current version any more. Its versions stay for the tasks that are pinned to them.
   void erase(const std::string& name, store::batch& out);

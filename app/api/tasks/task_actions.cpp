@@ -15,10 +15,18 @@ namespace {
 /// nullopt: refused.
 std::optional<v1::OperatorAction> read_action(exchange& x) {
   asked_action asked;
-  if (!x.read_body(asked.fields())) return std::nullopt;
-  x.note_action(asked.verb, asked.reason);
+  bool dry_run = false;
+  auto fields = asked.fields();
+  fields.push_back({"dry_run", flag_into(dry_run)});
+  if (!x.read_body(fields)) return std::nullopt;
+  x.note_action(asked.verb + (dry_run ? " (dry run)" : ""), asked.reason);
   std::string pointer;
   auto out = asked.read(pointer);
+  if (out && dry_run && out->verb() != v1::OPERATOR_VERB_MIGRATE) {
+    x.refuse_at("/dry_run", invalid("Field 'dry_run' is not one of '" + asked.verb + "'.", "Leave it out."));
+    return std::nullopt;
+  }
+  if (out) out->set_dry_run(dry_run);
   if (!out) {
     x.refuse_at(pointer, out.failure());
     return std::nullopt;

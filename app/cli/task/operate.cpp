@@ -178,7 +178,8 @@ void add_verb(CLI::App& group, cli_context& context, const task_verb& verb) {
 }  // namespace
 
 void add_operate_commands(CLI::App& group, cli_context& context) {
-  for (const auto& verb : task_verbs) verb.of_one_task ? add_signal_command(group, context) : add_verb(group, context, verb);
+  for (const auto& verb : task_verbs)
+    if (!verb.of_workflow) verb.of_one_task ? add_signal_command(group, context) : add_verb(group, context, verb);
 }
 
 }  // namespace fairlead::app

@@ -51,8 +51,9 @@ class operate_tally {
   bool all_done() const { return done_ == tasks_; }
   const std::optional<error>& stopped() const { return stopped_; }
 
-  std::string text() const;
-  std::string json(const std::string& verb) const;
+  /// `done`: how the sentence begins.
+  std::string text(const std::string& done = "Done") const;
+  std::string json(const std::string& verb, bool dry_run = false) const;
 
  private:
   struct group {

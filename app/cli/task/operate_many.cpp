@@ -95,6 +95,34 @@ std::string found_text(const found_tasks& found) {
   return out;
 }
 
+/// Asks what would become of each task, and leaves out those that go by another version than the one that is left.
+result<operate_tally> try_out(client& to, const operation& what, found_tasks& found) {
+  std::vector<v1::OperateResult> answers;
+  progress_line progress;
+  for (std::size_t at = 0; at < found.ids.size(); at += tasks_a_request) {
+    v1::OperateRequest request;
+    *request.mutable_action() = what.action;
+    request.mutable_action()->set_dry_run(true);
+    for (auto i = at; i < std::min(at + tasks_a_request, found.ids.size()); ++i) request.add_ids(found.ids[i]);
+    auto reply = to.operate(request);
+    if (!reply) return reply.failure();
+    for (auto& answer : *reply->mutable_results())
+      if (answer.error().code() != v1::ERROR_CODE_CHANGED) answers.push_back(std::move(answer));
+    progress.show("looked at " + std::to_string(request.ids_size() + at) + " of " + std::to_string(found.ids.size()) + " tasks");
+  }
+  progress.clear();
+  std::set<std::string> meant;
+  found.ids.clear();
+  operate_tally tally{answers.size()};
+  for (const auto& answer : answers) {
+    meant.insert(answer.id());
+    found.ids.push_back(answer.id());
+    tally.add(answer);
+  }
+  std::erase_if(found.first, [&](const v1::TaskSummary& task) { return !meant.contains(task.id()); });
+  return tally;
+}
+
 operate_tally send_all(client& to, const operation& what, const std::vector<std::string>& ids) {
   operate_tally tally{ids.size()};
   progress_line progress;
@@ -119,8 +147,17 @@ operate_tally send_all(client& to, const operation& what, const std::vector<std:
 int operate_on_many(cli_context& context, const operate_options& options, const operation& what) {
   auto connected = connect(context);
   if (!connected) return fail(connected.failure());
-  const auto found = find_tasks(*connected, what);
+  auto found = find_tasks(*connected, what);
   if (!found) return fail(found.failure());
+  if (what.action.verb() == v1::OPERATOR_VERB_MIGRATE) {
+    const auto tried = try_out(*connected, what, *found);
+    if (!tried) return fail(tried.failure());
+    if (what.action.dry_run()) {
+      print(context, context.json ? tried->json(options.verb, true) + "\n" : tried->text("It would be done"));
+      return context.code == exit_ok && !tried->all_done() ? exit_failed : context.code;
+    }
+    if (!context.json && !options.yes && !found->ids.empty()) std::fputs(tried->text("It would be done").c_str(), stderr);
+  }
   if (found->ids.empty()) {
     print(context, context.json ? operate_tally{0}.json(options.verb) + "\n" : "No task matches: nothing to do.\n");
     return context.code;

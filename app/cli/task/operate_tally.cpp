@@ -27,8 +27,8 @@ void operate_tally::add(const v1::OperateResult& answer) {
   refusals_.push_back({answer.id(), std::move(why)});
 }
 
-std::string operate_tally::text() const {
-  auto out = "Done for " + std::to_string(done_) + " of " + tasks_text(tasks_);
+std::string operate_tally::text(const std::string& done) const {
+  auto out = done + " for " + std::to_string(done_) + " of " + tasks_text(tasks_);
   if (!refusals_.empty()) out += ", refused for " + std::to_string(refusals_.size());
   if (answered() < tasks_) out += ", outcome unknown for " + std::to_string(tasks_ - answered());
   out += ".\n";
@@ -38,9 +38,11 @@ std::string operate_tally::text() const {
   return out + "\n" + table.text();
 }
 
-std::string operate_tally::json(const std::string& verb) const {
+std::string operate_tally::json(const std::string& verb, bool dry_run) const {
   json_writer out;
-  out.begin_object().key("action").string(verb).key("count").number(tasks_).key("done").number(done_);
+  out.begin_object().key("action").string(verb);
+  if (dry_run) out.key("dry_run").boolean(true);
+  out.key("count").number(tasks_).key("done").number(done_);
   out.key("refused").number(std::uint64_t{refusals_.size()}).key("unknown").number(tasks_ - answered()).key("refusals").begin_array();
   for (const auto& one : refusals_) {
     out.begin_object().key("id").string(one.id).key("code").string(code_word(one.why.code));

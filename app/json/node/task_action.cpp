@@ -5,6 +5,7 @@
 #include "actors/core/request_limits.hpp"
 #include "actors/core/task/task.hpp"
 #include "messages/task_states.hpp"
+#include "store/content_hash.hpp"
 
 namespace fairlead::app {
 
@@ -34,8 +35,8 @@ bool is_part_of_id(char c) { return c == '_' || c == '-' || (c >= '0' && c <= '9
 }  // namespace
 
 std::vector<json_field> asked_action::fields() {
-  return {{"verb", text_into(verb), true}, {"step", text_into(step)}, {"input", json_into(input)},
-          {"output", json_into(output)},   {"now", flag_into(now)},   {"reason", text_into(reason)}};
+  return {{"verb", text_into(verb), true}, {"step", text_into(step)},     {"input", json_into(input)}, {"output", json_into(output)},
+          {"now", flag_into(now)},         {"reason", text_into(reason)}, {"from", text_into(from)},   {"to", text_into(to)}};
 }
 
 result<v1::OperatorAction> asked_action::read(std::string& pointer) const {
@@ -56,6 +57,8 @@ result<v1::OperatorAction> asked_action::read(std::string& pointer) const {
   only_of("input", !input.empty(), v1::OPERATOR_VERB_RETRY);
   only_of("output", !output.empty(), v1::OPERATOR_VERB_SETTLE_COMPLETED);
   only_of("now", now, v1::OPERATOR_VERB_TERMINATE);
+  only_of("from", !from.empty(), v1::OPERATOR_VERB_MIGRATE);
+  only_of("to", !to.empty(), v1::OPERATOR_VERB_MIGRATE);
   if (misplaced) return *misplaced;
   if (row->step == task_verb::step::none && !step.empty())
     return refuse("/step", "'" + verb + "' is about the whole task.", "Leave the step out.");
@@ -70,6 +73,14 @@ result<v1::OperatorAction> asked_action::read(std::string& pointer) const {
     return refuse("/reason", "'" + verb + "' needs a reason, and no reason is given.", "Give one; the task's history keeps it.");
   if (reason.size() > reason_limit)
     return refuse("/reason", "The reason is longer than " + std::to_string(reason_limit) + " bytes.", "Give a shorter reason.");
+  if (which == v1::OPERATOR_VERB_MIGRATE)
+    for (const auto is_from : {true, false}) {
+      auto hash = store::from_hex(is_from ? from : to);
+      if (!hash || hash->size() != store::content_hash_bytes)
+        return refuse(is_from ? "/from" : "/to", "'migrate' needs two versions of the workflow, and this is none.",
+                      "Give the whole content_hash, 32 hexadecimal digits; GET /v1/workflows lists those that tasks go by.");
+      is_from ? out.set_from_hash(std::move(*hash)) : out.set_to_hash(std::move(*hash));
+    }
   out.set_verb(which);
   out.set_step(step);
   if (!input.empty() || !output.empty()) out.set_json(input.empty() ? output : input);
@@ -80,6 +91,7 @@ result<v1::OperatorAction> asked_action::read(std::string& pointer) const {
 
 bool concerns(v1::OperatorVerb verb, const v1::TaskSummary& task) {
   if (verb == v1::OPERATOR_VERB_RESUME) return task.paused();
+  if (verb == v1::OPERATOR_VERB_MIGRATE) return !has_ended(task.state());
   if (verb == v1::OPERATOR_VERB_DELETE) return has_ended(task.state());
   return true;
 }
@@ -92,6 +104,7 @@ std::string misfit_of(v1::OperatorVerb verb, v1::TaskState state, bool parked, s
     case v1::OPERATOR_VERB_RETRY: return state == v1::TASK_STATE_PENDING ? "the task is pending: no step has been tried yet" : "";
     case v1::OPERATOR_VERB_UNDO:
     case v1::OPERATOR_VERB_CANCEL: return state == v1::TASK_STATE_UNDOING ? "the task is being undone already" : "";
+    case v1::OPERATOR_VERB_MIGRATE: return state == v1::TASK_STATE_UNDOING ? "the task is being undone" : "";
     case v1::OPERATOR_VERB_PAUSE: return paused.value_or(false) ? "the task is paused already" : "";
     case v1::OPERATOR_VERB_RESUME:
       if (paused.value_or(true)) return "";

@@ -20,6 +20,7 @@ struct task_verb {
   const char* short_help;  // in the console's `help`
   // Given to one task by its id: no action on many tasks, and none of /v1/tasks/{id}/actions.
   bool of_one_task = false;
+  bool of_workflow = false;  // no command of `fairlead task`: `fairlead workflow` has it
 };
 
 inline constexpr task_verb task_verbs[] = {
@@ -48,6 +49,9 @@ inline constexpr task_verb task_verbs[] = {
      "Delete the record of an ended task"},
     {"signal", v1::OPERATOR_VERB_SIGNAL, task_verb::step::none, false, false,
      "Give a task a signal that a step of it waits for, or will wait for", "Give a task a signal that a step waits for", true},
+    {"migrate", v1::OPERATOR_VERB_MIGRATE, task_verb::step::none, false, false,
+     "Let tasks go on by another version of their workflow, where the steps that have begun are the same",
+     "Let tasks go on by another version of their workflow", false, true},
 };
 
 /// Null: the verb is unknown.

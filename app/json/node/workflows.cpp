@@ -65,7 +65,9 @@ void write_step(json_writer& out, const v1::StepDefinition& step) {
   for (const auto& need : step.needs()) out.string(need);
   const bool calls = step.kind() == v1::STEP_KIND_CALL;
   const bool awaits_signal = step.kind() == v1::STEP_KIND_SIGNAL;
-  out.end_array().key("kind").string(step_kind_word(step.kind()));
+  out.end_array().key("join");
+  step.join() == 0 ? out.null() : out.number(step.join());
+  out.key("kind").string(step_kind_word(step.kind()));
   out.key("agent").text_or_null(step.agent()).key("call").text_or_null(step.call()).key("when");
   step.when_json().empty() ? out.null() : out.raw(step.when_json());
   // The same field of the definition holds the text of a wait.
@@ -103,6 +105,19 @@ void write_step(json_writer& out, const v1::StepDefinition& step) {
   out.key("pivot").boolean(step.pivot()).end_object();
 }
 
+/// null: not every shard has counted its tasks.
+void write_versions(json_writer& out, const v1::WorkflowSummary& of) {
+  out.key("live");
+  if (of.all().empty()) return static_cast<void>(out.null());
+  out.begin_array();
+  for (const auto& version : of.all()) {
+    out.begin_object().key("content_hash").string(store::to_hex(version.content_hash()));
+    out.key("current").boolean(version.content_hash() == of.content_hash()).key("deployed_at").moment(version.deployed_at_unix_ms());
+    out.key("live_tasks").number(version.live_tasks()).key("parked_tasks").number(version.parked_tasks()).end_object();
+  }
+  out.end_array();
+}
+
 }  // namespace
 
 std::string factor_text(double factor) {
@@ -129,13 +144,9 @@ std::string workflow_items_json(const v1::WorkflowListReply& reply) {
   out.begin_array();
   for (const auto& one : reply.items()) {
     out.begin_object().key("name").string(one.name()).key("content_hash").string(store::to_hex(one.content_hash()));
-    out.key("deployed_at")
-        .moment(one.deployed_at_unix_ms())
-        .key("steps")
-        .number(one.steps())
-        .key("versions")
-        .number(one.versions())
-        .end_object();
+    out.key("deployed_at").moment(one.deployed_at_unix_ms()).key("steps").number(one.steps()).key("versions").number(one.versions());
+    write_versions(out, one);
+    out.end_object();
   }
   return out.end_array().text();
 }

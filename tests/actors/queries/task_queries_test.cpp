@@ -1,4 +1,5 @@
 #include "actors/queries/task_queries.hpp"
+#include "actors/queries/workflow_queries.hpp"
 
 #include <gtest/gtest.h>
 
@@ -444,6 +445,16 @@ TEST_F(task_queries_test, lists_and_shows_workflows) {
   v1::WorkflowShowRequest what;
   what.set_name("order");
   EXPECT_EQ(show_workflow(what, *store.read()).workflow().definition().steps_size(), 3);
+  const auto hash = all.items(0).content_hash();
+  for (const std::size_t bytes : {4u, 15u, 16u}) {
+    what.set_content_hash(hash.substr(0, bytes));
+    EXPECT_EQ(show_workflow(what, *store.read()).workflow().content_hash(), hash) << bytes;
+  }
+  what.set_content_hash(hash.substr(0, 3));
+  EXPECT_EQ(show_workflow(what, *store.read()).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
+  what.set_content_hash("none");
+  EXPECT_EQ(show_workflow(what, *store.read()).error().code(), v1::ERROR_CODE_NOT_FOUND);
+  what.clear_content_hash();
   for (const auto& name : {std::string{"nothing"}, std::string{}, std::string(1'000, 'x')}) {
     what.set_name(name);
     EXPECT_EQ(show_workflow(what, *store.read()).error().code(), v1::ERROR_CODE_NOT_FOUND);

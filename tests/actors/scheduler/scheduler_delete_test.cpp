@@ -1,6 +1,7 @@
 // Operators delete ended tasks and workflows.
 
 #include "actors/queries/task_queries.hpp"
+#include "actors/queries/workflow_queries.hpp"
 #include "store/check/check.hpp"
 #include "store/memory/memory_archive.hpp"
 #include "store/rows/archive_rows.hpp"

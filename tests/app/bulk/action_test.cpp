@@ -110,7 +110,7 @@ TEST_F(a_confirmation, is_bad_for_every_other_one) {
   EXPECT_EQ(answer(R"({"verb": "retry", "reason": "mended", "filter": {"parked": true}})", "ann"), given_for("another filter"));
   EXPECT_EQ(answer(R"({"verb": "retry", "reason": "mended", "ids": ["a"]})", "ann"), given_for("other ids"));
   EXPECT_EQ(answer(R"({"verb": "undo", "reason": "mended", "filter": {"parked": true, "workflow": "order"}})", "ann"),
-            given_for("another verb, step, output or now"));
+            given_for("another verb, step, output, now or version"));
   EXPECT_EQ(answer(R"({"verb": "retry", "rate": 4000, "filter": {"parked": true, "workflow": "order"}})", "ann"),
             given_for("another reason and another rate"));
   text_ = "9000" + text_.substr(1);

@@ -2,7 +2,7 @@
 // the constructs of the workflow language:
 //
 //   workflow [timeout=MS] [on_failure=undo|park|cool_off] [output=JSON]     then for each step a line
-//     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL [also_if_failed]] [pivot] [cool_off=MS]
+//     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B [join=N]] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL [also_if_failed]] [pivot] [cool_off=MS]
 //       [every=MS max=N] [callback=MS] [rule=CODE,…[/attempts=N][/retry_for=MS][/backoff=MS]]…
 //       [when=JSON] [until=JSON] [with=JSON]
 //   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
@@ -12,6 +12,7 @@
 //   undone STEP | undo_fault STEP KIND CODE | looked_up STEP done|never_happened|unknown [JSON] | lookup_fault STEP KIND CODE
 //   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
 //   signal NAME [JSON] | callback STEP GENERATION [JSON] | callback_fault STEP GENERATION KIND CODE | clock_set_back MS
+//   migrate [dry_run] and the rest as behind `workflow`: the task goes on by this version of its workflow
 //   operator VERB [STEP] [JSON]      retry skip completed never_happened undo cancel pause resume
 
 #include <algorithm>
@@ -112,6 +113,7 @@ class interpreter {
       fault.set_code(given.at(4));
       return shown(w.callback(step_of(given.at(1)), number(2), std::nullopt, fault));
     }
+    if (verb == "migrate") return shown(w.migrate(definition_of(lines), given.size() > 1 && given[1] == "dry_run"));
     if (verb == "clock_set_back") return w.now_ms -= number(1), shown(w.apply(clock_set_back{}));
     if (verb == "operator") {
       const auto json = given.size() > 3 ? std::optional<std::string>{rest_after(lines.front(), 3)} : std::nullopt;
@@ -130,6 +132,7 @@ class interpreter {
     out.set_name(from.name());
     out.set_kind(kind);
     *out.mutable_needs() = from.needs();
+    out.set_join(from.join());
     out.set_with_json(from.with_json().empty() || kind == v1::STEP_KIND_SIGNAL ? "null" : from.with_json());
     out.set_when_json(from.when_json());
     out.mutable_undo()->set_none(true);
@@ -155,7 +158,7 @@ class interpreter {
     }
   }
 
-  std::string define(const std::vector<std::string>& lines) {
+  static v1::WorkflowDefinition definition_of(const std::vector<std::string>& lines) {
     std::vector<v1::StepDefinition> steps;
     for (std::size_t i = 1; i < lines.size(); ++i) {
       auto one = step(words(lines[i]).front());
@@ -179,6 +182,7 @@ class interpreter {
           one.set_retry_for_ms(std::stol(value));
         }
         if (word == "pivot") one.set_pivot(true);
+        if (word.rfind("join=", 0) == 0) one.set_join(static_cast<std::uint32_t>(std::stoul(value)));
         if (word.rfind("rule=", 0) == 0) add_rule(one, value);
         if (word.rfind("every=", 0) == 0) one.mutable_repeat()->set_every_ms(std::stol(value));
         if (word.rfind("max=", 0) == 0) one.mutable_repeat()->set_most(static_cast<std::uint32_t>(std::stoul(value)));
@@ -214,7 +218,11 @@ class interpreter {
       if (word == "end=failed") definition.set_ends_failed(true);
     }
     if (const auto at = lines.front().find("output="); at != std::string::npos) definition.set_output_json(lines.front().substr(at + 7));
-    world_.emplace(definition);
+    return definition;
+  }
+
+  std::string define(const std::vector<std::string>& lines) {
+    world_.emplace(definition_of(lines));
     world_->agents.instances.clear();
     return "ok\n";
   }

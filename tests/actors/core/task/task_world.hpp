@@ -16,6 +16,7 @@
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/workflow/declarative.hpp"
+#include "actors/core/workflow/join.hpp"
 #include "tests/actors/core/task/fake_agents.hpp"
 
 namespace fairlead::core::testing {
@@ -99,6 +100,7 @@ inline std::string text_of(const v1::StepRecord& step) {
   if (step.doubtful()) out += " DOUBTFUL";
   if (step.given_up()) out += " GIVEN UP";
   if (step.passed_over()) out += " PASSED OVER";
+  if (step.dropped()) out += " DROPPED";
   if (step.timed_out()) out += " TIMED OUT";
   if (step.rounds() > 0) out += " rounds=" + std::to_string(step.rounds()) + (step.until_open() ? " UNTIL?" : "");
   if (step.wanted()) out += " WANTED";
@@ -253,14 +255,19 @@ inline void check_always_true(const v1::TaskRecord& record, const workflow& defi
     }
     if (state == v1::STEP_STATE_RUNNING) {
       EXPECT_TRUE(step.has_input());
+      if (of.join() > 0) {
+        EXPECT_TRUE(count_of_join(definition, record, step.definition()).met()) << step.path() << " runs before its join is met";
+      }
       for (const auto need : definition.compiled(step.definition()).needs)
-        EXPECT_TRUE(satisfies_needs(record.steps(static_cast<int>(need)))) << step.path() << " runs before what it needs";
+        EXPECT_TRUE((of.join() > 0 && !of.pivot()) || is_over(definition, record.steps(static_cast<int>(need))))
+            << step.path() << " runs before what it needs";
     }
     // Undone in reverse order: what descends from a step that is being undone has nothing left.
     if (state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_UNDONE) {
       EXPECT_FALSE(of.pivot());
       for (const auto later : definition.compiled(step.definition()).needed_by) {
         const auto& after = record.steps(static_cast<int>(later));
+        if (step.dropped() && !after.dropped()) continue;
         EXPECT_FALSE(after.doubtful()) << after.path();
         EXPECT_FALSE(is_undone_though_failed(definition.step_definition(after.definition()), after)) << after.path();
         if (definition.compiled(after.definition()).undo_with) {
@@ -327,7 +334,9 @@ class world {
       EXPECT_EQ(record.version(), before.version() + 1);
     else
       EXPECT_EQ(bytes_of(record), bytes_of(before)) << "an empty decision changed the record";
-    for (int i = 0; i < before.steps_size(); ++i) EXPECT_GE(record.steps(i).attempt(), before.steps(i).attempt()) << "an attempt fell";
+    if (made.migrated) definition_ = std::get<operated>(what).target;
+    for (int i = 0; i < std::min(before.steps_size(), record.steps_size()); ++i)
+      EXPECT_GE(record.steps(i).attempt(), before.steps(i).attempt()) << "an attempt fell";
     check_always_true(record, *definition_);
     keep(made, std::holds_alternative<task_due>(what));
     if (made.changed && due_entry != 0 && record.due_unix_ms() != 0) {
@@ -397,6 +406,21 @@ class world {
     if (json) e.action.set_json(*json);
     e.action.set_who("ann");
     e.action.set_reason("it was time");
+    return apply(e);
+  }
+
+  /// To a version that is stored under the hash `other`.
+  decision migrate(v1::WorkflowDefinition to, bool dry_run = false) {
+    operated e;
+    e.action.set_verb(v1::OPERATOR_VERB_MIGRATE);
+    e.action.set_from_hash("hash");
+    e.action.set_to_hash("other");
+    e.action.set_dry_run(dry_run);
+    e.action.set_who("ann");
+    e.action.set_reason("it was time");
+    auto compiled = workflow::compile(std::move(to), "other");
+    EXPECT_TRUE(compiled.ok()) << (compiled.ok() ? "" : compiled.failure().sentence);
+    e.target = *compiled;
     return apply(e);
   }
 

@@ -1,4 +1,4 @@
-#include "app/cli/node/workflow_show.hpp"
+#include "app/cli/workflow/workflow_show.hpp"
 
 #include "actors/core/task/record.hpp"
 #include "actors/core/text/json.hpp"
@@ -88,11 +88,24 @@ std::string deployed_text(const std::string& name, const v1::DeployReply& reply)
 
 std::string workflow_list_text(const v1::WorkflowListReply& reply) {
   if (reply.items().empty()) return "No workflow is deployed; 'fairlead workflow deploy FILE' deploys one.\n";
-  text_table table{
-      {{"WORKFLOW"}, {"STEPS", align::right}, {"VERSIONS", align::right}, {"DEPLOYED"}, {"CONTENT", align::left, narrow::drop}}};
-  for (const auto& one : reply.items())
-    table.add({one.name(), std::to_string(one.steps()), std::to_string(one.versions()), time_cell(one.deployed_at_unix_ms()),
-               store::to_hex(one.content_hash())});
+  text_table table{{{"WORKFLOW"},
+                    {"STEPS", align::right},
+                    {"VERSIONS", align::right},
+                    {"LIVE", align::right},
+                    {"PARKED", align::right},
+                    {"DEPLOYED"},
+                    {"CONTENT", align::left, narrow::below}}};
+  for (const auto& one : reply.items()) {
+    if (one.all().empty())
+      table.add({one.name(), std::to_string(one.steps()), std::to_string(one.versions()), "-", "-", time_cell(one.deployed_at_unix_ms()),
+                 store::to_hex(one.content_hash())});
+    for (const auto& version : one.all()) {
+      const bool current = version.content_hash() == one.content_hash();
+      table.add({one.name(), current ? std::to_string(one.steps()) : "", current ? std::to_string(one.versions()) : "",
+                 std::to_string(version.live_tasks()), std::to_string(version.parked_tasks()), time_cell(version.deployed_at_unix_ms()),
+                 store::to_hex(version.content_hash()) + (current ? "" : " (earlier)")});
+    }
+  }
   return table.text();
 }
 
@@ -113,6 +126,9 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
     out += "types     " + printable(step.name()) + ": " + (step.input_type().empty() ? "any JSON" : printable(step.input_type())) + " -> " +
            (step.output_type().empty() ? "any JSON" : printable(step.output_type())) + "\n";
   }
+  for (const auto& step : definition.steps())
+    if (step.join() > 0)
+      out += "join      " + printable(step.name()) + ": " + std::to_string(step.join()) + " of " + printable(joined(step.needs())) + "\n";
   for (const auto& step : definition.steps())
     if (!step.when_json().empty())
       out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";
