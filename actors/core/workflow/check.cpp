@@ -30,11 +30,6 @@ bool lower(char c) { return c >= 'a' && c <= 'z'; }
 bool letter(char c) { return lower(c) || (c >= 'A' && c <= 'Z'); }
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
-  const auto close = nearest(word, known);
-  return close.empty() ? std::string{} : "did you mean " + close + "?";
-}
-
 class checker {
  public:
   checker(const v1::WorkflowDefinition& definition, const agent_catalog* agents) : definition_(definition), agents_(agents) {}
