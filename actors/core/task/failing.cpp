@@ -62,6 +62,8 @@ void task_machine::advance_fail() {
 void task_machine::look_up_before_end(std::uint32_t index) {
   const auto& step = at(index);
   if (!step.doubtful() || under_way(step) || of_end(step)) return;
+  // Of a dropped step whose undo has begun it was asked before that.
+  if (step.state() == v1::STEP_STATE_UNDOING) return;
   // Of one that was passed over it was asked before that.
   if (step.passed_over() && record_.failing()) return;
   if (!to_be_looked_up(step)) {
