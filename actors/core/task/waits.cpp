@@ -63,7 +63,8 @@ class inspection {
     for (const auto index : next.ready)
       if (!under_way(at(index))) add_wanted(index);
     for (std::uint32_t i = 0; i < steps(); ++i) add_unfinished(i);
-    if (!definition_.has_joins()) return;
+    const auto& all = record_.steps();
+    if (std::none_of(all.begin(), all.end(), [](const v1::StepRecord& step) { return step.dropped(); })) return;
     engine_.next_dropped(definition_, record_, next);
     of_undo(next);
   }

@@ -96,7 +96,16 @@ class comparison {
     }
     // Whether a step is left over was decided by the steps that need it.
     if (step.dropped() && names_of(from_, from_.compiled(index).needed_by) != names_of(to_, to_.compiled(index).needed_by))
-      refuse(step.path(), "was left over by a join, and other steps need it there");
+      return refuse(step.path(), "was left over by a join, and other steps need it there");
+    if (!step.dropped()) return;
+    for (const auto one : from_.compiled(index).needed_by) {
+      const auto& was = from_.step_definition(one);
+      const auto& now = to_.step_definition(places_.at(was.name()));
+      const auto same = was.join() == now.join() && std::set<std::string>(was.needs().begin(), was.needs().end()) ==
+                                                        std::set<std::string>(now.needs().begin(), now.needs().end());
+      if (was.join() != 0 && !same)
+        return refuse(step.path(), "was left over by the join of step " + was.name() + ", which differs there");
+    }
   }
 
   /// Once a step of the end has begun, no other may begin.

@@ -58,7 +58,9 @@ bool task_machine::let_go(std::uint32_t index, bool at_drop) {
 /// Goes on with the undo of what joins have dropped. True: some of it is done, and other steps may be ready.
 bool task_machine::undo_dropped() {
   const auto goes_on = [this] { return !stopped() && !out_.fatal && record_.state() == v1::TASK_STATE_RUNNING; };
-  if (!goes_on() || !ctx_.definition->has_joins()) return false;
+  // Not whether the workflow has joins: an operator may have moved the task to a version without them.
+  const auto& all = record_.steps();
+  if (!goes_on() || std::none_of(all.begin(), all.end(), [](const v1::StepRecord& step) { return step.dropped(); })) return false;
   bool done = false;
   for (bool moved = true; moved;) {
     moved = false;
