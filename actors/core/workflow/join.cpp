@@ -15,6 +15,50 @@ bool leaves_steps_over(std::uint32_t join, std::size_t needs) { return join > 0 
 
 bool is_completed(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_COMPLETED; }
 
+bool is_open(const v1::StepRecord& step) {
+  if (step.dropped() || step.passed_over()) return false;
+  return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_FAILED ||
+         step.state() == v1::STEP_STATE_IN_DOUBT;
+}
+
+/// All that the step waits for has ended, or it has begun.
+bool has_its_turn(const workflow& definition, const v1::TaskRecord& record, std::uint32_t index) {
+  if (step_at(record, index).state() != v1::STEP_STATE_PENDING) return true;
+  if (definition.step_definition(index).join() > 0) return count_of_join(definition, record, index).met();
+  const auto& needs = definition.compiled(index).needs;
+  return std::all_of(needs.begin(), needs.end(), [&](std::uint32_t need) { return is_over(definition, step_at(record, need)); });
+}
+
+/// The needs whose doubt is settled next. One whose turn has not come does not count: it may never be performed.
+std::uint32_t needs_in_doubt(const workflow& definition, const v1::TaskRecord& record, std::uint32_t joined) {
+  const auto& needs = definition.compiled(joined).named;
+  return static_cast<std::uint32_t>(std::count_if(needs.begin(), needs.end(), [&](std::uint32_t need) {
+    const auto& step = step_at(record, need);
+    return step.doubtful() && is_open(step) && has_its_turn(definition, record, need);
+  }));
+}
+
+/// The shard was restored from a backup in which the step had not begun; since then a call, the step's own or one behind it, may have been
+/// performed: a call that was never handed over is in doubt for no other reason.
+bool may_have_begun_since_backup(const workflow& definition, const v1::TaskRecord& record, std::uint32_t step) {
+  std::vector<bool> seen(static_cast<std::size_t>(record.steps_size()));
+  std::vector<std::uint32_t> next{step};
+  while (!next.empty()) {
+    const auto index = next.back();
+    next.pop_back();
+    if (seen[index]) continue;
+    seen[index] = true;
+    const auto& one = step_at(record, index);
+    if (one.state() != v1::STEP_STATE_PENDING) continue;
+    if (one.kind() == v1::STEP_KIND_CALL && one.doubtful() && one.started_at_unix_ms() == 0) return true;
+    // What is behind a call begins after it.
+    if (one.kind() == v1::STEP_KIND_CALL) continue;
+    const auto& later = definition.compiled(index).named_by;
+    next.insert(next.end(), later.begin(), later.end());
+  }
+  return false;
+}
+
 /// By step: a join may drop it.
 std::vector<bool> droppable(const v1::WorkflowDefinition& definition, const needs_graph& graph) {
   const auto size = static_cast<std::size_t>(definition.steps_size());
@@ -52,11 +96,13 @@ join_count count_of_join(const workflow& definition, const v1::TaskRecord& recor
     ++performed;
     if (one.dropped() || one.passed_over()) continue;
     if (is_completed(one)) ++out.completed;
-    const auto open = one.state() == v1::STEP_STATE_PENDING || one.state() == v1::STEP_STATE_RUNNING ||
-                      one.state() == v1::STEP_STATE_FAILED || one.state() == v1::STEP_STATE_IN_DOUBT;
-    if (open) ++out.open;
+    if (is_open(one)) ++out.open;
   }
   out.wanted = std::min(definition.step_definition(step).join(), performed);
+  if (step_at(record, step).state() != v1::STEP_STATE_PENDING) return out;
+  // In the lost time the join may have been met by a need that is in doubt now: what the joined step did for it must not be undone.
+  const auto in_doubt = needs_in_doubt(definition, record, step);
+  if (in_doubt > 0 && may_have_begun_since_backup(definition, record, step)) out.wanted = std::max(out.wanted, out.completed + in_doubt);
   return out;
 }
 
