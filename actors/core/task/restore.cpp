@@ -77,6 +77,23 @@ void may_be_performed_at_end(v1::StepRecord& step, std::int64_t backup_unix_ms) 
   if (!over && step.kind() == v1::STEP_KIND_CALL) may_be_performed(step, backup_unix_ms);
 }
 
+/// A join has left the step over, and perhaps that never counted: then it was performed in the lost time.
+bool was_left_over_since(const v1::StepRecord& step, std::optional<std::int64_t> counted_until_unix_ms) {
+  const auto left = step.state() == v1::STEP_STATE_SKIPPED || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_PENDING;
+  return left && step.dropped() && step.kind() == v1::STEP_KIND_CALL && counted_until_unix_ms &&
+         step.ended_at_unix_ms() >= *counted_until_unix_ms;
+}
+
+void may_be_performed_though_left_over(v1::StepRecord& step, std::int64_t backup_unix_ms) {
+  step.clear_not_before_unix_ms();
+  step.clear_given_up();
+  step.clear_passed_over();
+  step.set_doubtful(true);
+  if (step.key_used_at_unix_ms() == 0) step.set_key_used_at_unix_ms(backup_unix_ms);
+  say_restored(step, backup_unix_ms);
+  step.set_state(v1::STEP_STATE_IN_DOUBT);
+}
+
 bool is_open(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED; }
 
 /// Whether the last event that keeps the task from performing more is of this moment or later, as far as its latest events tell.
@@ -113,7 +130,8 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
   const auto stopped = undoing || failed || record.failing();
   const auto performs = !still_to_start && (!stopped || (counted_until_unix_ms && has_stopped_since(record, *counted_until_unix_ms)));
   if (has_ended(record)) {
-    if (!stopped || !performs || std::none_of(record.steps().begin(), record.steps().end(), is_open)) return false;
+    const auto to_be_settled = [&](const v1::StepRecord& step) { return is_open(step) || was_left_over_since(step, counted_until_unix_ms); };
+    if (!stopped || !performs || std::none_of(record.steps().begin(), record.steps().end(), to_be_settled)) return false;
     if (undone) {
       record.set_state(v1::TASK_STATE_UNDOING);
       record.clear_finished_at_unix_ms();
@@ -138,6 +156,10 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP}) raise(step, direction, rise.attempts);
     if (says_finally(definition, step) && stopped && !planted.restore_without_doubt) {
       if (!has_ended(record) && !undone && !record.terminated()) may_be_performed_at_end(step, backup_unix_ms);
+      continue;
+    }
+    if (was_left_over_since(step, counted_until_unix_ms) && !planted.restore_without_doubt) {
+      may_be_performed_though_left_over(step, backup_unix_ms);
       continue;
     }
     switch (step.state()) {
