@@ -16,6 +16,9 @@ namespace {
 
 constexpr std::string_view terminated_code = "terminated";
 
+/// A step that a join did not need.
+bool has_undo_in_doubt(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_UNDOING && step.undo_doubtful(); }
+
 }  // namespace
 
 void task_machine::begin_fail(std::string reason) {
@@ -47,14 +50,14 @@ void task_machine::advance_fail() {
   const auto asks = [this](const v1::StepRecord& step) { return to_be_looked_up(step) && !of_end(step); };
   if (out_.fatal || std::any_of(record_.steps().begin(), record_.steps().end(), asks)) return;
   const auto doubt = std::find_if(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
-    return step.doubtful() && definition_of(step).in_doubt() != v1::IN_DOUBT_FAIL && !of_end(step);
+    return (step.doubtful() || has_undo_in_doubt(step)) && definition_of(step).in_doubt() != v1::IN_DOUBT_FAIL && !of_end(step);
   });
   if (doubt == record_.steps().end() || planted(&planted_faults::fail_in_doubt)) {
     if (advance_end(v1::FINALLY_ALWAYS) && advance_end(v1::FINALLY_AFTER_FAILURE)) finish_fail();
     return;
   }
   park(record_,
-       "step " + doubt->path() + " is in doubt (" + doubt->fault().code() + ") and the task is to fail: " + record_.failed_reason(),
+       (doubt->doubtful() ? "step " : "the undo of step ") + doubt->path() + " is in doubt (" + doubt->fault().code() + ") and the task is to fail: " + record_.failed_reason(),
        ctx_.now, out_);
 }
 
