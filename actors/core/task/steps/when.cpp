@@ -40,11 +40,12 @@ bool task_machine::decide_condition(std::uint32_t index, std::string_view answer
 }
 
 /// Of a step that is to be skipped. Only since a restore it may be in doubt: it may have been performed in the lost time. Not so where its
-/// condition reads nothing that steps gave, because that was the same then.
+/// condition reads nothing that steps gave and not the task's end, because that was the same then.
 bool task_machine::leaves_no_doubt(std::uint32_t index) {
   auto& step = at(index);
   if (!step.doubtful()) return true;
-  if (!ctx_.definition->compiled(step.definition()).when->mentioned_steps().empty()) {
+  const auto& when = *ctx_.definition->compiled(step.definition()).when;
+  if (!when.mentioned_steps().empty() || when.reads_end()) {
     cannot_render(index, v1::EXPRESSION_PART_WHEN, "`when` gives false, and the step may have been carried out since the backup");
     return false;
   }
