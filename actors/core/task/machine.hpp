@@ -182,6 +182,7 @@ class task_machine {
   void answer_end(std::uint32_t index);
   void end_without(std::uint32_t index);
   bool parks_end(const v1::StepRecord& step) const;
+  bool asks_about_end();
   void let_go_of_end(bool alert);
   void bring_back_end();
   void forget_end();

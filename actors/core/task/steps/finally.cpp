@@ -108,6 +108,20 @@ void task_machine::end_without(std::uint32_t index) {
   pass_over(index);
 }
 
+/// The task completes: whether a step is looked up that is left out by that, and may have been performed, as after a restore.
+bool task_machine::asks_about_end() {
+  if (!ctx_.definition->has_end()) return false;
+  bool asks = false;
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    const auto& step = at(i);
+    if (definition_of(step).finally() != v1::FINALLY_AFTER_FAILURE) continue;
+    const auto open = step.state() == v1::STEP_STATE_PENDING && step.doubtful();
+    if (open && ctx_.agents->looks_up(definition_of(step).agent(), definition_of(step).call())) look_up(i);
+    asks = asks || to_be_looked_up(step);
+  }
+  return asks;
+}
+
 /// The task ends: steps of the end that were not performed never will be, unless it is undone later.
 void task_machine::let_go_of_end(bool alert) {
   if (!ctx_.definition->has_end()) return;
