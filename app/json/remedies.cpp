@@ -6,6 +6,7 @@
 
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/record.hpp"
+#include "actors/core/workflow/finally.hpp"
 #include "actors/core/workflow/workflow.hpp"
 #include "messages/task_states.hpp"
 
@@ -66,7 +67,7 @@ bool every_step_can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefi
     if (!may_have_happened(step)) return true;
     if (step.definition() >= static_cast<std::uint32_t>(definition.steps_size())) return false;
     const auto& defined = definition.steps(static_cast<int>(step.definition()));
-    return defined.has_undo() && !defined.pivot();
+    return core::is_of_end(defined) || (defined.has_undo() && !defined.pivot());
   });
 }
 
@@ -76,14 +77,20 @@ const v1::StepDefinition* defined_by(const v1::StepRecord& step, const v1::Workf
   return index < definition.steps_size() ? &definition.steps(index) : nullptr;
 }
 
+/// Steps of the end are performed also while the task is undone.
+bool may_be_performed(const v1::TaskRecord& task, const v1::StepDefinition* definition) {
+  return task.state() == v1::TASK_STATE_RUNNING ||
+         (task.state() == v1::TASK_STATE_UNDOING && definition != nullptr && core::is_of_end(*definition));
+}
+
 /// The steps that wait for a signal now, the first of each signal: it is the one that takes it.
 std::vector<int> steps_with_signals(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition) {
   std::vector<int> out;
   std::set<std::string> seen;
   for (int i = 0; i < task.steps_size(); ++i) {
     const auto& step = task.steps(i);
-    const auto waits = task.state() == v1::TASK_STATE_RUNNING && step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0;
     const auto* const found = defined_by(step, definition);
+    const auto waits = may_be_performed(task, found) && step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0;
     if (waits && found != nullptr && found->kind() == v1::STEP_KIND_SIGNAL && seen.insert(found->signal()).second) out.push_back(i);
   }
   return out;
@@ -189,7 +196,7 @@ bool can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefinition& def
 }
 
 bool between_rounds(const v1::TaskRecord& task, const v1::StepRecord& step, const v1::StepDefinition& definition) {
-  return definition.has_repeat() && task.state() == v1::TASK_STATE_RUNNING && step.state() == v1::STEP_STATE_PENDING &&
+  return definition.has_repeat() && may_be_performed(task, &definition) && step.state() == v1::STEP_STATE_PENDING &&
          step.not_before_unix_ms() != 0;
 }
 
@@ -238,8 +245,12 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
   }
   const bool undoing = task.state() == v1::TASK_STATE_UNDOING;
   const auto stuck = stuck_steps(task);
-  for (const auto i : stuck)
-    undoing || task.steps(i).dropped() ? out.backward(task.steps(i)) : out.forward(task.steps(i), defined_by(task.steps(i), definition));
+  for (const auto i : stuck) {
+    const auto& step = task.steps(i);
+    const auto* const found = defined_by(step, definition);
+    const auto of_end = found != nullptr && core::is_of_end(*found);
+    (undoing && !of_end) || step.dropped() ? out.backward(step) : out.forward(step, found);
+  }
   const bool at_output = stuck.empty() && lacks_output(task);
   if (at_output) out.output();
   if (stuck.size() > 1) out.add("retry", "", "gives all of these steps a new round of attempts");

@@ -111,7 +111,7 @@ v1::JobApplyResult launches::apply_one(const v1::JobSpec& spec, const std::strin
                        " with the labels that the job needs is registered at the moment; launches wait for one");
   if (spec.overlap() == v1::OVERLAP_POLICY_REPLACE)
     for (const auto& step : (*definition)->definition().steps())
-      if (!step.has_undo())
+      if (!step.has_undo() && step.finally() == v1::FINALLY_NO)
         out.add_warnings(
             "step " + step.name() + " of workflow " + spec.workflow() +
             " does not say how to undo it. A launch that is replaced once this step has begun is terminated, and what it did stays");
