@@ -190,6 +190,7 @@ class task_machine {
   void fail_join(std::uint32_t index);
   void drop(std::uint32_t index);
   bool let_go(std::uint32_t index, bool at_drop);
+  bool let_go_of_dropped();
   bool undo_dropped();
   void park_if_dropped_is_stuck(const next_steps& next);
   /// In a task that goes on.

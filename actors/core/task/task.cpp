@@ -222,6 +222,7 @@ void task_machine::advance_perform() {
 
 /// True: a step is over without an attempt, and others may be ready now.
 bool task_machine::start_ready() {
+  let_go_of_dropped();
   next_steps next;
   ctx_.engine->next(*ctx_.definition, record_, next);
   if (!next.dropped.empty()) {

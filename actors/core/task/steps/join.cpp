@@ -55,6 +55,15 @@ bool task_machine::let_go(std::uint32_t index, bool at_drop) {
   return true;
 }
 
+/// What was said of dropped steps since may leave nothing to do about them.
+bool task_machine::let_go_of_dropped() {
+  bool any = false;
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    if (at(i).dropped()) any = let_go(i, false) || any;
+  }
+  return any;
+}
+
 /// Goes on with the undo of what joins have dropped. True: some of it is done, and other steps may be ready.
 bool task_machine::undo_dropped() {
   const auto goes_on = [this] { return !stopped() && !out_.fatal && record_.state() == v1::TASK_STATE_RUNNING; };
@@ -63,10 +72,7 @@ bool task_machine::undo_dropped() {
   if (!goes_on() || std::none_of(all.begin(), all.end(), [](const v1::StepRecord& step) { return step.dropped(); })) return false;
   bool done = false;
   for (bool moved = true; moved;) {
-    moved = false;
-    for (std::uint32_t i = 0; i < steps(); ++i) {
-      if (at(i).dropped()) moved = let_go(i, false) || moved;
-    }
+    moved = let_go_of_dropped();
     next_steps next;
     ctx_.engine->next_dropped(*ctx_.definition, record_, next);
     for (const auto index : next.ready) {
