@@ -41,6 +41,10 @@ bool task_machine::let_go(std::uint32_t index, bool at_drop) {
     move_step(record_, index, step_moves::doubt, ctx_.now, out_);
     return false;
   }
+  if (step.failing_since_unix_ms() != 0) {
+    step.clear_failing_since_unix_ms();
+    out_.changed = true;
+  }
   // A step that has failed and would have been tried again is over now; one that failed later, or for good, stays failed.
   const auto would_go_on = pending || (at_drop && !step.passed_over());
   if (!would_go_on || is_undone_though_failed(definition_of(step), step)) return false;
