@@ -421,7 +421,7 @@ void task_machine::go_on(bool forward) {
   // Only a retry releases a task that the brake holds because of its own timeout.
   if (forward && record_.state() == v1::TASK_STATE_RUNNING && (record_.undo_held() || record_.failing()) && !record_.timed_out()) {
     const auto failed = std::any_of(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
-      return step.given_up() && !step.dropped() && (answer_of(step) == answer::undo || answer_of(step) == answer::fail);
+      return step.given_up() && !step.dropped() && !of_end(step) && (answer_of(step) == answer::undo || answer_of(step) == answer::fail);
     });
     if (!failed) release_hold();
   }
