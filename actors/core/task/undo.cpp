@@ -164,17 +164,17 @@ void task_machine::finish_undo() {
   out_.unparked = true;
 }
 
-/// One undo that keeps failing does not stop the others; after them the task waits for an operator.
+/// One undo that keeps failing does not stop the others; after them the task waits for an operator. Steps after a failure come later.
 void task_machine::park_if_stuck() {
   if (out_.found_no_instance || !out_.evaluations.empty() || out_.awaits_input) return;
   for (const auto& step : record_.steps())
-    if (under_way(step)) return;
+    if (under_way(step) && !of_end(step)) return;
   park(record_, why_stuck(), ctx_.now, out_);
 }
 
 std::string task_machine::why_stuck() const {
   for (const auto& step : record_.steps()) {
-    if (!step.given_up()) continue;
+    if (!step.given_up() || of_end(step)) continue;
     const auto made = step.undo().failed();  // not made(), which a restore raises
     return "step " + step.path() + " could not be undone (" + step.fault().code() + ") after " + std::to_string(made) +
            (made == 1 ? " attempt: " : " attempts: ") + step.fault().message();
