@@ -372,7 +372,8 @@ void pace_checker::judge_given_up(const v1::TaskRecord& now, const v1::HistoryEv
   if (direction == v1::DIRECTION_LOOKUP || orders_of(now.id()) != 0) return;
   if (before == nullptr || !is_bad_end(before->kind()) || before->attempt() != what.attempt() || before->direction() != direction) return;
   // `until` was never true: own/round_contents.cpp.
-  if (before->detail().starts_with("repeat_exhausted:")) return;
+  // Nor can a step of the end be tried again whose expression fails.
+  if (before->detail().starts_with("repeat_exhausted:") || before->detail().starts_with("expression:")) return;
   const auto& step = plan.step(what.step() - 1);
   const auto& past = of({now.id(), what.step() - 1}, direction);
   const auto ruled = has_rules(step, direction);
