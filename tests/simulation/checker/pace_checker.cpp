@@ -264,7 +264,8 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
       past.accepted_for_later = true;
     if (event.kind() == v1::EVENT_KIND_STEP_ANSWERED) of({now.id(), index}, v1::DIRECTION_PERFORM).called = true;
     // No attempt has ended so.
-    if (event.kind() == v1::EVENT_KIND_STEP_FAILED && event.detail().starts_with("join:")) {
+    const auto unmade = event.detail().starts_with("join:") || event.detail().starts_with("expression:");
+    if (event.kind() == v1::EVENT_KIND_STEP_FAILED && unmade) {
       newest.erase(index);
       continue;
     }
@@ -372,8 +373,7 @@ void pace_checker::judge_given_up(const v1::TaskRecord& now, const v1::HistoryEv
   if (direction == v1::DIRECTION_LOOKUP || orders_of(now.id()) != 0) return;
   if (before == nullptr || !is_bad_end(before->kind()) || before->attempt() != what.attempt() || before->direction() != direction) return;
   // `until` was never true: own/round_contents.cpp.
-  // Nor can a step of the end be tried again whose expression fails.
-  if (before->detail().starts_with("repeat_exhausted:") || before->detail().starts_with("expression:")) return;
+  if (before->detail().starts_with("repeat_exhausted:")) return;
   const auto& step = plan.step(what.step() - 1);
   const auto& past = of({now.id(), what.step() - 1}, direction);
   const auto ruled = has_rules(step, direction);
