@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/core/task/machine.hpp"
+#include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
 
 namespace fairlead::core {

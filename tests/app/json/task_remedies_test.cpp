@@ -340,5 +340,46 @@ TEST(task_remedies, a_command_survives_a_shell) {
   EXPECT_EQ(commands_for(reply).front(), "fairlead task retry o-1 'it'\\''s'");
 }
 
+/// The last step is one of the end, and reserve is completed.
+v1::TaskShowReply order_with_end() {
+  auto out = order_task();
+  auto& last = *out.mutable_definition()->mutable_steps(2);
+  last.clear_undo();
+  last.clear_pivot();
+  last.set_finally(v1::FINALLY_ALWAYS);
+  step_of(out, 0).set_state(v1::STEP_STATE_COMPLETED);
+  return out;
+}
+
+TEST(task_remedies, a_step_of_the_end_needs_no_undo) {
+  auto reply = order_with_end();
+  step_of(reply, 1).set_state(v1::STEP_STATE_COMPLETED);
+  step_of(reply, 2).set_state(v1::STEP_STATE_COMPLETED);
+  reply.mutable_task()->set_state(v1::TASK_STATE_COMPLETED);
+  commands found;
+  for (const auto& one : choices_of(reply.task(), reply.definition(), false)) found.push_back(one.command);
+  EXPECT_TRUE(any_has(found, "task undo o-1"));
+}
+
+TEST(task_remedies, a_step_of_the_end_is_performed_while_its_task_is_undone) {
+  auto reply = order_with_end();
+  reply.mutable_task()->set_state(v1::TASK_STATE_UNDOING);
+  reply.mutable_definition()->mutable_steps(2)->set_kind(v1::STEP_KIND_SIGNAL);
+  reply.mutable_definition()->mutable_steps(2)->set_signal("approved");
+  step_of(reply, 2).set_not_before_unix_ms(some_moment);
+  EXPECT_EQ(commands_for(reply), commands{"fairlead task signal o-1 approved --data JSON"});
+
+  reply.mutable_definition()->mutable_steps(2)->clear_kind();
+  step_of(reply, 2).clear_not_before_unix_ms();
+  step_of(reply, 2).set_state(v1::STEP_STATE_IN_DOUBT);
+  step_of(reply, 2).set_doubtful(true);
+  step_of(reply, 2).set_given_up(true);
+  reply.mutable_task()->set_parked(true);
+  const auto parked = remedies_of(reply.task(), reply.definition());
+  ASSERT_FALSE(parked.empty());
+  EXPECT_EQ(parked.front().command, "fairlead task retry o-1 ship");
+  EXPECT_EQ(parked.front().effect, "retries the step with the same idempotency key; a service that remembers keys does it once");
+}
+
 }  // namespace
 }  // namespace fairlead::app

@@ -348,5 +348,57 @@ TEST(task_fail, an_abandoned_undo_or_look_up_is_not_repeated_before_its_end_alth
   for (int i = 0; i < 2; ++i) EXPECT_GT(w.at(i).not_before_unix_ms(), w.now_ms + 1'000);
 }
 
+v1::StepDefinition at_end(v1::StepDefinition of, v1::Finally when) {
+  of.set_finally(when);
+  return with_undo_none(std::move(of));
+}
+
+TEST(task_end, a_step_that_was_given_back_unbegun_reads_the_end_that_the_task_takes_then) {
+  auto definition = graph({undoable(step("a")), at_end(step("unlock", {}, R"({"end":"${ .task.end }"})"), v1::FINALLY_ALWAYS)}, 60'000);
+  definition.set_on_failure(v1::ON_FAILURE_UNDO);
+  world w{definition};
+  w.started();
+  const auto first = w.outcome(0, 1);
+  ASSERT_EQ(first.performs.size(), 1U);
+  EXPECT_EQ(first.performs.front().message.input(), R"({"end":"completed"})");
+  w.agents.instances.at("n1/svc").capacity = 0;
+  w.apply(attempt_refused{1, v1::DIRECTION_PERFORM, 1, true});
+  w.agents.instances.at("n1/svc").capacity = 1;
+  w.advance_ms(60'000);
+  const auto made = w.apply(task_due{});
+  ASSERT_EQ(made.performs.size(), 1U);
+  EXPECT_EQ(made.performs.front().message.input(), R"({"end":"undone"})");
+}
+
+TEST(task_end, a_step_that_was_given_up_does_not_keep_the_task_failing) {
+  auto definition = graph({step("x"), at_end(step("unlock"), v1::FINALLY_ALWAYS)});
+  definition.set_on_failure(v1::ON_FAILURE_FAIL);
+  world w{definition};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_TRUE(w.record.failing());
+  w.operate(v1::OPERATOR_VERB_PAUSE);
+  w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_TRUE(w.at(1).given_up());
+  ASSERT_FALSE(w.operate(v1::OPERATOR_VERB_SETTLE_COMPLETED, "x", "{}").refused);
+  EXPECT_FALSE(w.record.failing());
+}
+
+TEST(task_end, an_undo_that_is_given_up_parks_the_task_while_a_step_after_a_failure_waits) {
+  auto tell = at_end(step("tell"), v1::FINALLY_AFTER_FAILURE);
+  tell.set_callback_ms(600'000);
+  auto definition = graph({undoable(step("a")), step("x"), tell});
+  definition.set_on_failure(v1::ON_FAILURE_FAIL);
+  world w{definition};
+  w.started();
+  w.outcome(0, 1);
+  w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
+  w.outcome(2, 1, "null");
+  ASSERT_TRUE(w.at(2).awaits_callback());
+  w.operate(v1::OPERATOR_VERB_CANCEL);
+  ASSERT_EQ(w.at(0).state(), v1::STEP_STATE_UNDOING);
+  EXPECT_TRUE(w.fault_of(0, v1::DIRECTION_UNDO, v1::FAULT_KIND_PERMANENT).parked);
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing

@@ -243,5 +243,102 @@ TEST(task, carries_the_epoch_of_whoever_wrote_it) {
   EXPECT_EQ(w.record.epoch(), 3u);
 }
 
+/// `last` starts when `a` or `b` is completed; `c` is beside them.
+v1::WorkflowDefinition either_and_c(v1::OnFailure on_failure) {
+  auto last = with_undo_none(step("last", {"a", "b"}));
+  last.set_join(1);
+  auto out = graph({undoable(step("a")), undoable(step("b")), step("c"), last});
+  out.set_on_failure(on_failure);
+  return out;
+}
+
+TEST(task_join, a_task_that_is_to_fail_while_a_dropped_step_in_doubt_is_undone_parks) {
+  world w{either_and_c(v1::ON_FAILURE_FAIL)};
+  w.agents.lookups.insert("do_b");
+  w.started();
+  w.fault(1, 1, v1::FAULT_KIND_IN_DOUBT);
+  w.outcome(0, 1);
+  ASSERT_EQ(w.at(1).direction(), v1::DIRECTION_LOOKUP);
+  w.outcome_of(1, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_UNKNOWN);
+  w.fault_of(1, v1::DIRECTION_UNDO, v1::FAULT_KIND_TRANSIENT);
+  w.outcome(3, 1);
+  ASSERT_EQ(w.at(1).state(), v1::STEP_STATE_UNDOING);
+  EXPECT_TRUE(w.fault(2, 1, v1::FAULT_KIND_PERMANENT).parked);
+  EXPECT_EQ(w.record.parked_reason().find("step b is in doubt (http_503) and the task is to fail: "), 0U) << w.record.parked_reason();
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_SKIP, "b").ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_FAILED);
+}
+
+TEST(task_join, a_task_does_not_fail_while_the_undo_of_a_dropped_step_is_in_doubt) {
+  world w{either_and_c(v1::ON_FAILURE_FAIL)};
+  w.started();
+  w.outcome(0, 1);
+  w.outcome(1, 1);
+  w.outcome(3, 1);
+  w.fault(2, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_TRUE(w.record.failing());
+  EXPECT_TRUE(w.fault_of(1, v1::DIRECTION_UNDO, v1::FAULT_KIND_IN_DOUBT, "http_504").parked);
+  EXPECT_EQ(w.record.parked_reason().find("the undo of step b is in doubt (http_504) and the task is to fail: "), 0U)
+      << w.record.parked_reason();
+  EXPECT_EQ(w.operate(v1::OPERATOR_VERB_RETRY).performs.size(), 2U) << "of c, and the undo of b";
+}
+
+TEST(task_join, a_dropped_step_that_is_given_back_last_is_skipped_before_the_task_completes) {
+  world w{either_and_c(v1::ON_FAILURE_UNDO)};
+  w.started();
+  w.outcome(0, 1);
+  w.outcome(2, 1);
+  w.outcome(3, 1);
+  EXPECT_TRUE(w.apply(attempt_refused{1, v1::DIRECTION_PERFORM, 1, true}).ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
+  EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_SKIPPED);
+}
+
+TEST(task_join, a_dropped_step_that_has_failed_does_not_count_as_failing) {
+  world w{either_and_c(v1::ON_FAILURE_UNDO)};
+  w.started();
+  w.outcome(0, 1);
+  w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_EQ(w.at(1).state(), v1::STEP_STATE_FAILED);
+  EXPECT_EQ(w.at(1).failing_since_unix_ms(), 0);
+}
+
+TEST(task_join, drops_a_step_that_was_passed_over_before_it_is_decided_how_the_task_ends) {
+  auto definition = either_and_c(v1::ON_FAILURE_UNDO);
+  definition.set_ends_failed(true);
+  definition.mutable_steps(1)->set_on_failure(v1::ON_FAILURE_CONTINUE);
+  auto unlock = with_undo_none(step("unlock", {}, R"({"end":"${ .task.end }"})"));
+  unlock.set_finally(v1::FINALLY_ALWAYS);
+  *definition.add_steps() = unlock;
+  world w{definition};
+  w.started();
+  w.outcome(2, 1);
+  w.operate(v1::OPERATOR_VERB_SKIP, "last");
+  w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_TRUE(w.at(1).passed_over());
+  const auto made = w.outcome(0, 1);
+  EXPECT_TRUE(w.at(1).dropped());
+  ASSERT_EQ(made.performs.size(), 1U);
+  EXPECT_EQ(made.performs.front().message.input(), R"({"end":"completed"})");
+}
+
+TEST(task_join, undoes_what_was_dropped_also_where_the_workflow_has_no_joins_any_more) {
+  const auto joined = either_and_c(v1::ON_FAILURE_UNDO);
+  world before{joined};
+  before.started();
+  before.outcome(0, 1);
+  before.agents.instances.at("n1/svc").capacity = 0;
+  before.outcome(1, 1);
+  ASSERT_TRUE(before.at(1).dropped());
+  ASSERT_EQ(before.at(1).state(), v1::STEP_STATE_COMPLETED);
+  auto plain = joined;
+  plain.mutable_steps(3)->clear_join();
+  world w{plain};
+  w.record = before.record;
+  const auto made = w.apply(slot_freed{});
+  ASSERT_EQ(made.performs.size(), 1U);
+  EXPECT_EQ(made.performs.front().message.direction(), v1::DIRECTION_UNDO);
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing

@@ -187,5 +187,113 @@ TEST(task_restore, the_undo_of_a_failed_step_may_have_been_sent_so_long_ago_that
   EXPECT_EQ(made.performs.front().message.idempotency_key(), "t1/a/undo/0");
 }
 
+/// As the shard goes on from a backup of an hour ago, which nothing counts against before `counted_until_unix_ms`.
+void restore(world& w, const v1::WorkflowDefinition& definition, std::int64_t backup_ms,
+             std::optional<std::int64_t> counted_until_unix_ms = std::nullopt) {
+  w.advance_ms(lost_ms);
+  for (auto& [name, one] : w.agents.instances) one.held = 0;
+  w.agents.holders.clear();
+  ASSERT_TRUE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms), {}, counted_until_unix_ms, &definition));
+}
+
+v1::WorkflowDefinition either(const v1::StepDefinition& a, const v1::StepDefinition& b, const std::vector<v1::StepDefinition>& before = {}) {
+  auto last = with_undo_none(step("last", {"a", "b"}));
+  last.set_join(1);
+  auto out = graph({undoable(a), undoable(b), last});
+  for (const auto& one : before) *out.add_steps() = one;
+  return out;
+}
+
+TEST(task_restore, a_need_in_doubt_is_settled_before_a_join_that_may_have_been_met_by_it) {
+  const auto definition = either(step("a"), step("b"));
+  world w{definition};
+  w.agents.lookups = {"do_a", "do_last"};
+  w.started();
+  restore(w, definition, w.now_ms);
+  w.apply(task_resumed{});
+  ASSERT_EQ(w.at(0).direction(), v1::DIRECTION_LOOKUP);
+  w.outcome(1, w.at(1).attempt());
+  EXPECT_FALSE(w.at(0).dropped()) << "the joined step may have been performed because of it";
+  EXPECT_EQ(w.at(2).state(), v1::STEP_STATE_PENDING);
+  const auto made = w.outcome_of(0, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_DONE, "{}");
+  EXPECT_FALSE(w.at(0).dropped());
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_COMPLETED);
+  ASSERT_EQ(made.performs.size(), 1U);
+  EXPECT_EQ(made.performs.front().message.step_path(), "last");
+}
+
+TEST(task_restore, a_need_whose_turn_has_not_come_does_not_hold_a_join_up) {
+  auto wait = with_undo_none(step("wait"));
+  wait.set_agent("away");
+  const auto definition = either(step("a"), step("b", {"wait"}), {wait});
+  world w{definition};
+  w.started();
+  restore(w, definition, w.now_ms);
+  w.apply(task_resumed{});
+  ASSERT_TRUE(w.at(1).doubtful());
+  w.outcome(0, w.at(0).attempt());
+  EXPECT_EQ(w.at(2).state(), v1::STEP_STATE_RUNNING);
+  EXPECT_TRUE(w.at(1).dropped());
+}
+
+TEST(task_restore, a_step_that_was_left_over_is_looked_up_unless_that_has_counted) {
+  for (const auto counted : {false, true}) {
+    const auto definition = either(step("a"), step("b"));
+    world w{definition};
+    w.agents.lookups = {"do_b"};
+    w.started();
+    w.fault(1, 1, v1::FAULT_KIND_TRANSIENT);
+    const auto backup_ms = w.now_ms;
+    w.advance_ms(10);
+    w.outcome(0, 1);
+    ASSERT_EQ(w.at(1).state(), v1::STEP_STATE_SKIPPED);
+    restore(w, definition, backup_ms, counted ? w.now_ms + 1 : backup_ms);
+    w.apply(task_resumed{});
+    EXPECT_EQ(w.at(1).state(), counted ? v1::STEP_STATE_SKIPPED : v1::STEP_STATE_IN_DOUBT);
+    if (counted) continue;
+    ASSERT_EQ(w.at(1).direction(), v1::DIRECTION_LOOKUP);
+    w.outcome_of(1, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_DONE, "{}");
+    EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_UNDOING) << "it was carried out in the lost time";
+  }
+}
+
+TEST(task_restore, a_step_of_the_end_stays_in_doubt_where_its_condition_reads_the_end) {
+  auto tell = with_undo_none(step("tell"));
+  tell.set_finally(v1::FINALLY_ALWAYS);
+  tell.set_when_json(R"("${ .task.end == \"failed\" }")");
+  const auto definition = graph({step("a"), tell});
+  world w{definition};
+  w.started();
+  restore(w, definition, w.now_ms);
+  w.apply(task_resumed{});
+  w.outcome(0, w.at(0).attempt());
+  const auto made = w.apply(expressions_evaluated{1, {"false"}, std::nullopt, v1::EXPRESSION_PART_WHEN});
+  EXPECT_EQ(made.alerts.size(), 1U) << "the task may have failed in the lost time";
+  EXPECT_TRUE(w.at(1).doubtful());
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
+}
+
+TEST(task_restore, a_step_after_a_failure_is_looked_up_before_the_task_completes_without_it) {
+  auto tell = with_undo_none(step("tell"));
+  tell.set_finally(v1::FINALLY_AFTER_FAILURE);
+  const auto definition = graph({step("a"), tell});
+  world w{definition};
+  w.agents.lookups = {"do_tell"};
+  w.started();
+  restore(w, definition, w.now_ms);
+  w.apply(task_resumed{});
+  auto made = w.outcome(0, w.at(0).attempt());
+  // Once more under the key that would have come next.
+  for (const auto* key : {"t1/tell/perform/0", "t1/tell/perform/1"}) {
+    ASSERT_EQ(made.performs.size(), 1U);
+    EXPECT_EQ(made.performs.front().message.direction(), v1::DIRECTION_LOOKUP);
+    EXPECT_EQ(made.performs.front().message.perform_key(), key);
+    made = w.outcome_of(1, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_NEVER_HAPPENED);
+  }
+  EXPECT_TRUE(made.ended);
+  EXPECT_TRUE(made.alerts.empty());
+  EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_SKIPPED);
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing

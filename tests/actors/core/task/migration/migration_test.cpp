@@ -121,5 +121,30 @@ TEST_F(migration_test, needs_a_place_for_what_has_begun_and_nothing_new_in_front
   EXPECT_EQ(why({behind, old.steps(1), fresh}), "a: has begun, and waits there for step fresh, which has not ended\n");
 }
 
+TEST(migration, keeps_the_join_that_has_left_a_step_over) {
+  auto last = with_undo_none(step("last", {"a", "b"}));
+  last.set_agent("away");
+  last.set_join(1);
+  const auto definition = graph({undoable(step("a")), undoable(step("b")), last});
+  world w{definition};
+  w.started();
+  w.outcome(0, 1);
+  ASSERT_TRUE(w.at(1).dropped());
+  ASSERT_FALSE(has_begun(w.at(2)));
+  const auto unfit_if = [&](const auto& change) {
+    auto other = definition;
+    change(*other.mutable_steps(2));
+    const auto to = compiled(other);
+    std::string out;
+    for (const auto& one : unfit_steps(w.record, w.definition(), *to)) out += one.step + ": " + one.why + "\n";
+    return out;
+  };
+  EXPECT_EQ(unfit_if([](v1::StepDefinition& one) { one.set_timeout_ms(7'000); }), "");
+  EXPECT_EQ(unfit_if([](v1::StepDefinition& one) { one.clear_join(); }),
+            "b: was left over by the join of step last, which differs there\n");
+  EXPECT_EQ(unfit_if([](v1::StepDefinition& one) { one.set_join(2); }),
+            "b: was left over by the join of step last, which differs there\n");
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing
