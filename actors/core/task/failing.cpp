@@ -57,7 +57,8 @@ void task_machine::advance_fail() {
     return;
   }
   park(record_,
-       (doubt->doubtful() ? "step " : "the undo of step ") + doubt->path() + " is in doubt (" + doubt->fault().code() + ") and the task is to fail: " + record_.failed_reason(),
+       (doubt->doubtful() ? "step " : "the undo of step ") + doubt->path() + " is in doubt (" + doubt->fault().code() +
+           ") and the task is to fail: " + record_.failed_reason(),
        ctx_.now, out_);
 }
 

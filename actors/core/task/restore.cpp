@@ -79,7 +79,8 @@ void may_be_performed_at_end(v1::StepRecord& step, std::int64_t backup_unix_ms) 
 
 /// A join has left the step over, and perhaps that never counted: then it was performed in the lost time.
 bool was_left_over_since(const v1::StepRecord& step, std::optional<std::int64_t> counted_until_unix_ms) {
-  const auto left = step.state() == v1::STEP_STATE_SKIPPED || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_PENDING;
+  const auto left =
+      step.state() == v1::STEP_STATE_SKIPPED || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_PENDING;
   return left && step.dropped() && step.kind() == v1::STEP_KIND_CALL && counted_until_unix_ms &&
          step.ended_at_unix_ms() >= *counted_until_unix_ms;
 }
@@ -130,7 +131,9 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
   const auto stopped = undoing || failed || record.failing();
   const auto performs = !still_to_start && (!stopped || (counted_until_unix_ms && has_stopped_since(record, *counted_until_unix_ms)));
   if (has_ended(record)) {
-    const auto to_be_settled = [&](const v1::StepRecord& step) { return is_open(step) || was_left_over_since(step, counted_until_unix_ms); };
+    const auto to_be_settled = [&](const v1::StepRecord& step) {
+      return is_open(step) || was_left_over_since(step, counted_until_unix_ms);
+    };
     if (!stopped || !performs || std::none_of(record.steps().begin(), record.steps().end(), to_be_settled)) return false;
     if (undone) {
       record.set_state(v1::TASK_STATE_UNDOING);

@@ -103,8 +103,7 @@ class comparison {
       const auto& now = to_.step_definition(places_.at(was.name()));
       const auto same = was.join() == now.join() && std::set<std::string>(was.needs().begin(), was.needs().end()) ==
                                                         std::set<std::string>(now.needs().begin(), now.needs().end());
-      if (was.join() != 0 && !same)
-        return refuse(step.path(), "was left over by the join of step " + was.name() + ", which differs there");
+      if (was.join() != 0 && !same) return refuse(step.path(), "was left over by the join of step " + was.name() + ", which differs there");
     }
   }
 

@@ -196,7 +196,8 @@ void restore(world& w, const v1::WorkflowDefinition& definition, std::int64_t ba
   ASSERT_TRUE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms), {}, counted_until_unix_ms, &definition));
 }
 
-v1::WorkflowDefinition either(const v1::StepDefinition& a, const v1::StepDefinition& b, const std::vector<v1::StepDefinition>& before = {}) {
+v1::WorkflowDefinition either(const v1::StepDefinition& a, const v1::StepDefinition& b,
+                              const std::vector<v1::StepDefinition>& before = {}) {
   auto last = with_undo_none(step("last", {"a", "b"}));
   last.set_join(1);
   auto out = graph({undoable(a), undoable(b), last});

@@ -142,8 +142,7 @@ TEST(migration, keeps_the_join_that_has_left_a_step_over) {
   EXPECT_EQ(unfit_if([](v1::StepDefinition& one) { one.set_timeout_ms(7'000); }), "");
   EXPECT_EQ(unfit_if([](v1::StepDefinition& one) { one.clear_join(); }),
             "b: was left over by the join of step last, which differs there\n");
-  EXPECT_EQ(unfit_if([](v1::StepDefinition& one) { one.set_join(2); }),
-            "b: was left over by the join of step last, which differs there\n");
+  EXPECT_EQ(unfit_if([](v1::StepDefinition& one) { one.set_join(2); }), "b: was left over by the join of step last, which differs there\n");
 }
 
 }  // namespace
