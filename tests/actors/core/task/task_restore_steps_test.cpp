@@ -187,7 +187,7 @@ TEST(task_restore, the_undo_of_a_failed_step_may_have_been_sent_so_long_ago_that
   EXPECT_EQ(made.performs.front().message.idempotency_key(), "t1/a/undo/0");
 }
 
-/// As the shard goes on from a backup of an hour ago, which nothing counts against before `counted_until_unix_ms`.
+/// The shard goes on from the backup an hour later. What was written from `counted_until_unix_ms` on may never have counted.
 void restore(world& w, const v1::WorkflowDefinition& definition, std::int64_t backup_ms,
              std::optional<std::int64_t> counted_until_unix_ms = std::nullopt) {
   w.advance_ms(lost_ms);
