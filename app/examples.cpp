@@ -58,6 +58,8 @@ constexpr command_examples all[] = {
     {"operation resume", "8f2c04d1a7b35e9612c0ffee"},
     {"operation retry", "8f2c04d1a7b35e9612c0ffee"},
     {"task doctor", "\n--forget-effects"},
+    {"workflow new", "order\nonboarding --kind approval --file workflows/onboarding.yaml"},
+    {"workflow schema", "> workflow.schema.json"},
     {"workflow check", "order.yaml\norder.yaml --agents /etc/fairlead/node.yaml"},
     {"workflow deploy", "order.yaml"},
     {"workflow list", ""},

@@ -374,7 +374,7 @@ def check_keys_of_the_source(page, keys):
 # ---- examples ----
 
 def check_examples(folder):
-    """YAML blocks that are whole workflows, jobs or `agents` of a node file pass the program's checks."""
+    """YAML blocks that are whole workflows, their tests, jobs or `agents` of a node file pass the program's checks."""
     seen = 0
     for page in PAGES:
         for language, block in blocks_of(page):
@@ -384,6 +384,11 @@ def check_examples(folder):
             if re.match(r"workflow:", block):
                 file.write_text(block, encoding="utf-8")
                 checked = run("workflow", "check", file)
+            elif re.match(r"test:", block):
+                for workflow in (ROOT / "config" / "workflows").glob("*.yaml"):
+                    (folder / workflow.name).write_text(text_of(workflow), encoding="utf-8")
+                file.write_text(block, encoding="utf-8")
+                checked = run("workflow", "test", file)
             elif re.match(r"job:", block):
                 file.write_text(block, encoding="utf-8")
                 checked = run("job", "deploy", "--check", file)

@@ -23,6 +23,9 @@ struct planted_faults {
   bool keep_taken_signal = false;      // a signal is taken by one step and stays for the next
   bool lose_signal_data = false;       // a step takes a signal without its data
   bool go_on_in_doubt = false;         // a step in doubt is passed over although nobody has said that it may
+  bool drop_forgets_undo = false;      // a dropped step that is completed is not undone
+  bool join_starts_early = false;      // a step starts when its join lacks one more step
+  bool end_before_dropped = false;     // a task ends before its dropped steps are undone
   bool forget_failed_end = false;      // a task completes without a step although its workflow says end: failed
   bool skip_undo = false;              // a completed step is passed over when the task is undone
   bool skip_undo_of_failed = false;    // a step that has failed is passed over although its undo says also_if_failed

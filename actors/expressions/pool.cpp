@@ -26,6 +26,8 @@ namespace {
 using steady = std::chrono::steady_clock;
 constexpr int max_start_failures = 5;
 constexpr int max_times_lost = 2;
+constexpr std::size_t most_in_group = 64;
+constexpr std::size_t most_group_bytes = 16'384;
 constexpr int hung_after = 30;  // time limits, without having used one of the processors
 
 std::string frame_of(const v1::EvaluateRequest& request) {
@@ -312,19 +314,49 @@ void expression_pool::evaluate(v1::EvaluateRequest request, callback done) {
 }
 
 status expression_pool::check(const std::vector<std::string>& expressions) {
-  std::vector<std::future<v1::EvaluateReply>> replies;
-  for (const auto& expression : expressions) {
+  for (auto& one : check_each(expressions))
+    if (!one.ok()) return std::move(one);
+  return nothing{};
+}
+
+// Several expressions compile together almost as fast as one alone, so a worker is asked for groups. A group that does not compile is asked
+// for again in smaller ones, until it is known which of its expressions is at fault.
+std::vector<status> expression_pool::check_each(const std::vector<std::string>& expressions) {
+  struct group {
+    std::size_t begin, end;
+    std::future<v1::EvaluateReply> reply;
+  };
+  std::vector<status> out(expressions.size(), status{nothing{}});
+  std::vector<group> asked;
+  const auto ask = [&](std::size_t begin, std::size_t end) {
     auto promise = std::make_shared<std::promise<v1::EvaluateReply>>();
-    replies.push_back(promise->get_future());
+    asked.push_back({begin, end, promise->get_future()});
     v1::EvaluateRequest request;
-    request.set_ticket(replies.size());
-    request.add_expressions(expression);
+    request.set_ticket(asked.size());
+    for (auto i = begin; i < end; ++i) request.add_expressions(expressions[i]);
     evaluate(std::move(request), [promise](v1::EvaluateReply reply) { promise->set_value(std::move(reply)); });
+  };
+  for (std::size_t begin = 0, end = 0; begin < expressions.size(); begin = end) {
+    std::size_t bytes = 0;
+    while (end < expressions.size() &&
+           (end == begin || (end - begin < most_in_group && bytes + expressions[end].size() <= most_group_bytes)))
+      bytes += expressions[end++].size();
+    ask(begin, end);
   }
-  status out = nothing{};
-  for (auto& reply : replies) {
-    const auto answer = reply.get();
-    if (out.ok() && answer.has_error()) out = error::from_proto(answer.error());
+  while (!asked.empty()) {
+    auto replies = std::exchange(asked, {});
+    for (auto& [begin, end, reply] : replies) {
+      const auto answer = reply.get();
+      if (!answer.has_error()) continue;
+      const auto size = end - begin;
+      if (size == 1 || answer.error().code() != v1::ERROR_CODE_EXPRESSION) {
+        std::fill(out.begin() + static_cast<std::ptrdiff_t>(begin), out.begin() + static_cast<std::ptrdiff_t>(end),
+                  status{error::from_proto(answer.error())});
+        continue;
+      }
+      const auto part = (size + 7) / 8;
+      for (auto at = begin; at < end; at += part) ask(at, std::min(at + part, end));
+    }
   }
   return out;
 }

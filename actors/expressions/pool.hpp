@@ -51,6 +51,9 @@ class expression_pool {
   /// Whether all of `expressions` compile; the error is that of the first that does not. Blocks; must not be called from a callback.
   status check(const std::vector<std::string>& expressions);
 
+  /// The same for each of `expressions`, in their order.
+  std::vector<status> check_each(const std::vector<std::string>& expressions);
+
   /// The process id of the worker; 0: there is none now.
   int worker_pid() const;
 

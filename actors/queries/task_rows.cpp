@@ -94,7 +94,8 @@ v1::TaskSummary summary_of(const v1::TaskRecord& task) {
   out.set_parked(task.parked());
   out.set_paused(task.paused());
   out.set_reason(core::why_of(task));
-  const auto done = std::count_if(task.steps().begin(), task.steps().end(), satisfies_needs);
+  const auto done = std::count_if(task.steps().begin(), task.steps().end(),
+                                  [](const v1::StepRecord& step) { return step.dropped() || satisfies_needs(step); });
   out.set_steps_done(static_cast<std::uint32_t>(done));
   out.set_steps_total(static_cast<std::uint32_t>(task.steps_size()));
   out.set_created_at_unix_ms(task.created_at_unix_ms());

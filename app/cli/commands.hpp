@@ -9,7 +9,7 @@ void add_dev_command(CLI::App& app, cli_context& context);        // app/cli/nod
 void add_submit_command(CLI::App& app, cli_context& context);     // app/cli/task/submit.cpp
 void add_replies_command(CLI::App& app, cli_context& context);    // app/cli/node/replies.cpp
 void add_task_commands(CLI::App& app, cli_context& context);      // app/cli/task/task.cpp
-void add_workflow_commands(CLI::App& app, cli_context& context);  // app/cli/node/workflow.cpp
+void add_workflow_commands(CLI::App& app, cli_context& context);  // app/cli/workflow/workflow.cpp
 void add_status_command(CLI::App& app, cli_context& context);     // app/cli/node/status.cpp
 void add_agent_commands(CLI::App& app, cli_context& context);     // app/cli/node/agent.cpp
 void add_agent_check(CLI::App& group, cli_context& context);      // app/cli/node/agent_check.cpp; under `fairlead agent`
@@ -33,5 +33,7 @@ void add_workflow_migrate(CLI::App& group, cli_context& context);  // app/cli/ta
 
 void add_certificate_commands(CLI::App& app, cli_context& context);  // app/cli/certificate/certificate.cpp
 void add_operation_commands(CLI::App& app, cli_context& context);    // app/cli/task/operation.cpp
+void add_workflow_schema(CLI::App& group, cli_context& context);     // app/cli/workflow/schema.cpp; under `fairlead workflow`
+void add_workflow_new(CLI::App& group, cli_context& context);        // app/cli/workflow/new.cpp; under `fairlead workflow`
 
 }  // namespace fairlead::app

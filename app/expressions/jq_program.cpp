@@ -118,6 +118,16 @@ result<std::unique_ptr<jq_program>> jq_program::compile(const std::string& expre
   return std::unique_ptr<jq_program>(new jq_program(std::move(made)));
 }
 
+bool jq_program::compile_together(const google::protobuf::RepeatedPtrField<std::string>& expressions) {
+  std::string all;
+  for (const auto& expression : expressions) {
+    if (!core::check_expression(expression).ok()) return false;
+    all += (all.empty() ? "(" : ", (") + core::strict_expression(expression) + ")";
+  }
+  machine m;
+  return m.jq != nullptr && jq_compile(m.jq, all.c_str()) != 0;
+}
+
 result<std::string> jq_program::run(const jq_document& document) {
   auto* const jq = state_->m.jq;
   const auto& expression = state_->expression;

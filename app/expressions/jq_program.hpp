@@ -2,6 +2,8 @@
 // jq, one program at a time. Nothing here limits time or memory: that is the process's affair. When an allocation fails jq cannot go on,
 // and the process ends with the exit code expression_worker_out_of_memory.
 
+#include <google/protobuf/repeated_ptr_field.h>
+
 #include <memory>
 #include <string>
 
@@ -28,6 +30,8 @@ class jq_program {
  public:
   /// Compiles an expression of the checked subset (core::check_expression), its paths made strict.
   static result<std::unique_ptr<jq_program>> compile(const std::string& expression);
+  /// Whether all of `expressions` compile, which together takes hardly longer than one alone. False says nothing of any of them.
+  static bool compile_together(const google::protobuf::RepeatedPtrField<std::string>& expressions);
   ~jq_program();
   jq_program(const jq_program&) = delete;
   jq_program& operator=(const jq_program&) = delete;

@@ -7,6 +7,7 @@
 
 #include "actors/core/text/json.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
+#include "actors/core/workflow/values/check_values.hpp"
 #include "actors/core/workflow/wait.hpp"
 #include "app/files/workflow_types_file.hpp"
 #include "app/yaml/labels.hpp"
@@ -39,7 +40,7 @@ const std::vector<std::string> step_keys{"agent",   "call",       "wait",       
 
 // Words of later releases, refused by name.
 const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
-const std::vector<std::string> later_in_step{"for_each", "workflow", "join", "finally", "lock"};
+const std::vector<std::string> later_in_step{"for_each", "workflow", "finally", "lock"};
 const std::vector<std::string> later_in_undo{"retry"};
 
 class workflow_reader {
@@ -216,6 +217,7 @@ class workflow_reader {
         if (const auto need = item.text()) step.add_needs(*need);
       }
     }
+    if (const auto join = found(section, "join", here)) read_join(*join, step);
     if (const auto when = found(section, "when", here)) {
       if (const auto json = when->json()) step.set_when_json(*json);
     }
@@ -225,7 +227,7 @@ class workflow_reader {
     const auto signal = found(section, "signal", here);
     step.set_kind(core::kind_of_keys(wait.has_value(), signal.has_value(), agent || call));
     for (const auto& key : step_keys)
-      if (auto why = core::why_not(step.kind(), key)) section.refuse(key, std::move(why->sentence), std::move(why->remedy));
+      if (auto why = core::why_not(step.kind(), key, step.join() > 0)) section.refuse(key, std::move(why->sentence), std::move(why->remedy));
     if (step.kind() == v1::STEP_KIND_CALL) {
       if (agent) {
         if (const auto text = agent->text()) step.set_agent(*text);
@@ -237,6 +239,7 @@ class workflow_reader {
     } else {
       if (step.kind() == v1::STEP_KIND_VALUE) read_value(section, here, step);
       if (step.kind() == v1::STEP_KIND_WAIT) read_wait(*wait, step);
+      if (step.join() > 0 && step.kind() != v1::STEP_KIND_SIGNAL) read_failure(section, here, step);
       if (step.kind() == v1::STEP_KIND_SIGNAL) read_signal(section, here, *signal, step);
       const auto undo = found(section, "undo", here);
       step.mutable_undo()->set_none(true);
@@ -282,6 +285,17 @@ class workflow_reader {
     if (const auto callback = found(section, "callback", here)) read_callback(*callback, step);
     if (const auto repeat = found(section, "repeat", here)) read_repeat(*repeat, *step.mutable_repeat());
     if (const auto undo = found(section, "undo", here)) read_undo(*undo, *step.mutable_undo());
+  }
+
+  /// A number is checked against the needs later.
+  static void read_join(const yaml_node& node, v1::StepDefinition& step) {
+    if (node.is_word("all")) return;
+    if (node.is_word("any")) return step.set_join(1);
+    const auto& value = node.value();
+    const auto digits = value.kind == yaml_value::kind_type::scalar && !value.text.empty() &&
+                        std::all_of(value.text.begin(), value.text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!digits) return node.expected("all, any, or how many of its needs must be completed");
+    if (const auto count = node.integer(1, core::max_steps)) step.set_join(static_cast<std::uint32_t>(*count));
   }
 
   void read_callback(const yaml_node& node, v1::StepDefinition& step) {
@@ -376,7 +390,7 @@ class workflow_reader {
   void add_core_problems(yaml_document& document, const core::agent_catalog* agents) {
     const std::vector<problem> known{document.problems.begin() + first_own_, document.problems.end()};
     const auto unsure = with_needs_unread(known);
-    for (const auto& found : core::check_definition(out_.definition, agents)) {
+    for (const auto& found : core::check_source(out_.definition, agents)) {
       auto where = found.step.empty() ? found.field : dotted("steps", found.step);
       if (!found.step.empty() && !found.field.empty()) where = dotted(where, found.field);
       const bool follows = std::any_of(known.begin(), known.end(), [&](const problem& p) { return follows_from(p, where, found.field); });
@@ -404,17 +418,21 @@ class workflow_reader {
   /// The steps whose needs could not be read, and those that need them, however many steps lie between: what has run before them is not known.
   std::set<std::string> with_needs_unread(const std::vector<problem>& known) const {
     std::set<std::string> out;
-    const auto& steps = out_.definition.steps();
-    for (const auto& step : steps) {
-      const auto prefix = dotted("steps", step.name()) + ".need";  // a misspelt key begins so too
-      const auto unread = [&](const problem& one) { return one.where.rfind(prefix, 0) == 0; };
-      if (std::any_of(known.begin(), known.end(), unread)) out.insert(step.name());
+    std::vector<std::string> fresh;
+    for (const auto& one : known) {
+      const auto end = one.where.find(".need");  // a misspelt key begins so too
+      if (end == std::string::npos || !one.where.starts_with("steps.")) continue;
+      if (auto name = one.where.substr(6, end - 6); out.insert(name).second) fresh.push_back(std::move(name));
     }
-    for (bool grown = !out.empty(); grown;) {
-      grown = false;
-      for (const auto& step : steps)
-        if (std::any_of(step.needs().begin(), step.needs().end(), [&](const std::string& need) { return out.count(need) != 0; }))
-          grown = out.insert(step.name()).second || grown;
+    if (fresh.empty()) return out;
+    std::unordered_multimap<std::string, const std::string*> needed_by;
+    for (const auto& step : out_.definition.steps())
+      for (const auto& need : step.needs()) needed_by.emplace(need, &step.name());
+    while (!fresh.empty()) {
+      const auto [begin, end] = needed_by.equal_range(fresh.back());
+      fresh.pop_back();
+      for (auto at = begin; at != end; ++at)
+        if (out.insert(*at->second).second) fresh.push_back(*at->second);
     }
     return out;
   }
@@ -444,6 +462,11 @@ workflow_file parse_workflow(const std::string& file, const std::string& text, c
   out.problems = std::move(document.problems);
   std::stable_sort(out.problems.begin(), out.problems.end(),
                    [](const problem& a, const problem& b) { return std::tie(a.line, a.column) < std::tie(b.line, b.column); });
+  if (const auto found = out.problems.size(); found > core::max_problems) {
+    out.problems.resize(core::max_problems);
+    out.problems.push_back({file, 0, 0, "", "there are " + std::to_string(found - core::max_problems) + " more problems",
+                            "correct these first, and check the file again"});
+  }
   return out;
 }
 

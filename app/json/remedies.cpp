@@ -199,7 +199,7 @@ std::vector<int> stuck_steps(const v1::TaskRecord& task) {
   const bool undoing = task.state() == v1::TASK_STATE_UNDOING;
   for (int i = 0; i < task.steps_size(); ++i) {
     const auto& step = task.steps(i);
-    if (at_rest(step) && (undoing ? stuck_backward(step) : stuck_forward(task, step))) out.push_back(i);
+    if (at_rest(step) && (undoing || step.dropped() ? stuck_backward(step) : stuck_forward(task, step))) out.push_back(i);
   }
   return out;
 }
@@ -238,7 +238,8 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
   }
   const bool undoing = task.state() == v1::TASK_STATE_UNDOING;
   const auto stuck = stuck_steps(task);
-  for (const auto i : stuck) undoing ? out.backward(task.steps(i)) : out.forward(task.steps(i), defined_by(task.steps(i), definition));
+  for (const auto i : stuck)
+    undoing || task.steps(i).dropped() ? out.backward(task.steps(i)) : out.forward(task.steps(i), defined_by(task.steps(i), definition));
   const bool at_output = stuck.empty() && lacks_output(task);
   if (at_output) out.output();
   if (stuck.size() > 1) out.add("retry", "", "gives all of these steps a new round of attempts");

@@ -100,7 +100,8 @@ void write_step(json_writer& out, const v1::TaskShowReply& reply, int index, con
   out.key("generation").number(step.generation()).key("instance").string(step.instance());
   out.key("complete_by").moment(step.complete_by_unix_ms()).key("not_before").moment(step.not_before_unix_ms());
   out.key("doubtful").boolean(step.doubtful()).key("given_up").boolean(step.given_up());
-  out.key("passed_over").boolean(step.passed_over()).key("waits_for").string(waits);
+  out.key("passed_over").boolean(step.passed_over()).key("dropped").boolean(step.dropped());
+  out.key("waits_for").string(waits);
   out.key("input_edited").boolean(step.input_edited()).key("undo_input").raw(step.undo_input().json());
   write_attempt_times(out, times, static_cast<std::uint32_t>(index));
   out.key("heartbeat_by").moment(step.heartbeat_by_unix_ms()).key("progress");

@@ -1,5 +1,6 @@
 #include "app/json/waits.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "actors/core/task/decision.hpp"
@@ -16,6 +17,20 @@ const v1::StepDefinition* definition_of(const v1::TaskShowReply& reply, const v1
 }
 
 namespace {
+
+/// How many of the step's needs have to complete still, by its join.
+std::uint32_t still_wanted(const v1::TaskShowReply& reply, const v1::StepDefinition& wanted) {
+  std::uint32_t completed = 0, performed = 0;
+  const std::set<std::string> named{wanted.needs().begin(), wanted.needs().end()};
+  for (const auto& other : reply.task().steps()) {
+    const auto* defined = definition_of(reply, other);
+    if (defined == nullptr || named.count(defined->name()) == 0 || other.state() == v1::STEP_STATE_SKIPPED) continue;
+    ++performed;
+    if (other.state() == v1::STEP_STATE_COMPLETED && !other.dropped()) ++completed;
+  }
+  const auto needed = std::min(wanted.join(), performed);
+  return needed > completed ? needed - completed : 0;
+}
 
 /// The steps that must be completed, skipped or passed over before this step starts. A pivot waits for all steps
 /// that do not depend on it.
@@ -34,7 +49,9 @@ std::string missing_needs(const v1::TaskShowReply& reply, const v1::StepDefiniti
     if (defined != nullptr && !satisfies_needs(other) && needed.count(defined->name()) != 0)
       out += (out.empty() ? "" : ", ") + other.path();
   }
-  return out;
+  if (wanted.join() == 0 || wanted.pivot() || out.empty()) return out;
+  const auto more = still_wanted(reply, wanted);
+  return more == 0 ? "" : std::to_string(more) + " of " + out;
 }
 
 /// The reasons why steps of the agent wait. The registry does not list them by step.
@@ -76,7 +93,8 @@ bool to_be_looked_up(const v1::StepRecord& step) {
 }
 
 bool to_be_undone(const v1::TaskRecord& task, const v1::StepRecord& step, const v1::StepDefinition& definition) {
-  if (task.state() != v1::TASK_STATE_UNDOING || !definition.has_undo() || definition.undo().none()) return false;
+  const auto undone = step.dropped() || task.state() == v1::TASK_STATE_UNDOING;
+  if (!undone || !definition.has_undo() || definition.undo().none()) return false;
   return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_UNDOING || in_doubt(step) ||
          is_undone_though_failed(definition, step);
 }

@@ -38,6 +38,7 @@ const char* event_word(v1::EventKind kind) {
     case v1::EVENT_KIND_STEP_SETTLED: return "step_settled";
     case v1::EVENT_KIND_STEP_GIVEN_UP: return "step_given_up";
     case v1::EVENT_KIND_STEP_PASSED_OVER: return "step_passed_over";
+    case v1::EVENT_KIND_STEP_DROPPED: return "step_dropped";
     case v1::EVENT_KIND_STEP_SKIPPED: return "step_skipped";
     case v1::EVENT_KIND_STEP_WAITING: return "step_waiting";
     case v1::EVENT_KIND_STEP_TIMED_OUT: return "step_timed_out";

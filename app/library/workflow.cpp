@@ -8,8 +8,8 @@
 
 #include "actors/core/text/json.hpp"
 #include "actors/core/types/message_types.hpp"
-#include "actors/core/workflow/check.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
+#include "actors/core/workflow/values/check_values.hpp"
 #include "actors/core/workflow/wait.hpp"
 #include "app/files/workflow_file.hpp"
 #include "app/library/workflow_yaml.hpp"
@@ -101,7 +101,8 @@ v1::WorkflowDefinition finished(const detail::workflow_state& of) {
 /// What was set and has no effect in a step of that kind, even if the definition does not show it.
 void add_refused(const v1::StepDefinition& step, const std::set<std::string>& keys, std::vector<workflow_problem>& out) {
   for (const auto& key : keys)
-    if (auto why = core::why_not(step.kind(), key)) out.push_back({step.name(), key, std::move(why->sentence), std::move(why->remedy)});
+    if (auto why = core::why_not(step.kind(), key, step.join() > 0))
+      out.push_back({step.name(), key, std::move(why->sentence), std::move(why->remedy)});
 }
 
 }  // namespace
@@ -177,6 +178,14 @@ v1::StepDefinition& workflow_step::set(const char* key) {
 
 workflow_step& workflow_step::needs(const std::string& step) {
   definition().add_needs(step);
+  return *this;
+}
+
+workflow_step& workflow_step::join(std::uint32_t completed) {
+  // 0 would be a step that waits for all that it needs.
+  if (completed == 0)
+    of_->problems.push_back({definition().name(), "join", "0 is not between 1 and the number of steps that it needs", ""});
+  set("join").set_join(completed);
   return *this;
 }
 
@@ -392,7 +401,7 @@ std::vector<workflow_problem> workflow::problems() const {
     whole.set_types(std::move(*types));
   else
     out.push_back({"", "types", types.failure().sentence, types.failure().remedy});
-  for (const auto& found : core::check_definition(whole, nullptr)) {
+  for (const auto& found : core::check_source(whole, nullptr)) {
     const bool known = std::any_of(out.begin(), out.end(),
                                    [&](const workflow_problem& one) { return one.step == found.step && one.field == found.field; });
     if (!known) out.push_back({found.step, found.field, found.sentence, found.remedy});

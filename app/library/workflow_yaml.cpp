@@ -72,10 +72,17 @@ class writer {
     std::string needs;
     for (const auto& need : step.needs()) needs += (needs.empty() ? "" : ", ") + need;
     if (!needs.empty()) line(2, "needs", "[" + needs + "]");
+    if (step.join() > 0) line(2, "join", step.join() == 1 ? "any" : std::to_string(step.join()));
     if (!step.when_json().empty()) line(2, "when", step.when_json());
     switch (step.kind()) {
-      case v1::STEP_KIND_VALUE: line(2, "with", step.with_json()); break;
-      case v1::STEP_KIND_WAIT: line(2, "wait", step.with_json()); break;
+      case v1::STEP_KIND_VALUE:
+        line(2, "with", step.with_json());
+        failure(step);
+        break;
+      case v1::STEP_KIND_WAIT:
+        line(2, "wait", step.with_json());
+        failure(step);
+        break;
       case v1::STEP_KIND_SIGNAL:
         line(2, "signal", step.signal());
         line(2, "timeout", format_duration(step.timeout_ms()));

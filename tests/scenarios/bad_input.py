@@ -19,6 +19,8 @@ BAD_WORKFLOWS = {
     "a bad duration": (f"workflow: w\nsteps:\n  one:\n{STEP}    timeout: soon\n", ["timeout", ":6:"]),
     "an expression that does not parse": (f"workflow: w\nsteps:\n  one:\n{STEP}    with: {{ a: \"${{ .input. | }}\" }}\n", [".input. |", ":6:"]),
     "an expression of another world": (f"workflow: w\nsteps:\n  one:\n{STEP}    with: {{ a: \"${{ env.HOME }}\" }}\n", ["env", ":6:"]),
+    "a property that the input cannot have": (f"workflow: w\ninput: {{ properties: {{ amount: {{}} }}, additionalProperties: false }}\nsteps:\n  one:\n{STEP}    with: {{ a: \"${{ .input.amuont }}\" }}\n", ["did you mean amount", ":7:"]),
+    "a step that can never run": (f"workflow: w\nsteps:\n  one:\n    when: \"${{ false }}\"\n{STEP}", ["never run", ":4:"]),
     "an unknown key": (f"workflow: w\nsteps:\n  one:\n{STEP}    tiemout: 5s\n", ["tiemout", ":6:"]),
     "a wrong type": (f"workflow: w\nsteps:\n  one:\n{STEP}    attempts: many\n", ["attempts", ":6:"]),
     "no steps": ("workflow: w\n", ["steps"]),

@@ -10,6 +10,7 @@ still ends. Counts of a tree with changes that are not committed are printed and
 
 import argparse
 import datetime
+import functools
 import itertools
 import os
 import pathlib
@@ -147,7 +148,7 @@ def one_turn(name, command, log):
     return code, said
 
 
-def run():
+def asked():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--replicated", action="store_true", help="only what is of shards on several nodes")
@@ -158,6 +159,10 @@ def run():
     for name in options.only:
         if name not in names:
             parser.error(f"--only {name}: there is no such test; there are {', '.join(names)}")
+    return options
+
+
+def run(options):
     commit, failed, sums = commit_of_tree(), 0, dict.fromkeys(COUNTS, 0)
     if commit is None:
         print("this tree has changes that are not committed: the counts are not recorded", flush=True)
@@ -182,4 +187,5 @@ def run():
 
 
 if __name__ == "__main__":
-    harness.main(run)
+    # What is asked for is looked at first: `--help` needs no build.
+    harness.main(functools.partial(run, asked()))

@@ -242,6 +242,7 @@ constexpr std::string_view rules[] = {
     "until",
     "value",
     "wait_early",
+    "waited_in_vain",
     "wrong_order",
 };
 

@@ -225,7 +225,8 @@ const input_template* task_machine::template_of(std::uint32_t index, v1::Express
 /// The part may have been asked for. Since then the task may have started undoing, or an operator may have settled the step.
 bool task_machine::awaits(std::uint32_t index, v1::ExpressionPart part) const {
   const auto undo = part == v1::EXPRESSION_PART_UNDO_WITH;
-  if (stopped() || record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return false;
+  const auto of_dropped = undo && index < steps() && is_being_undone(record_.steps(static_cast<int>(index)));
+  if (stopped() || (!of_dropped && record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING))) return false;
   if (part == v1::EXPRESSION_PART_OUTPUT) {
     next_steps next;
     ctx_.engine->next(*ctx_.definition, record_, next);
@@ -272,7 +273,7 @@ void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part) {
     return;
   }
   const auto& what = *template_of(index, part);
-  const task_document doc{record_, *ctx_.payloads, out_.payloads};
+  const task_document doc{record_, *ctx_.payloads, out_.payloads, view_for(index, part)};
   auto text = what.worker_document(doc);
   if (doc.failure()) return cannot_read(*doc.failure());
   if (!text) return cannot_render(index, part, text.failure().sentence);
@@ -287,7 +288,7 @@ void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part) {
 
 /// A part of the step, or of the task; nullopt: rendering or a read failed, and cannot_render or cannot_read has handled it.
 std::optional<std::string> task_machine::render(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results) {
-  const task_document doc{record_, *ctx_.payloads, out_.payloads};
+  const task_document doc{record_, *ctx_.payloads, out_.payloads, view_for(index, part)};
   auto rendered = template_of(index, part)->render(doc, results);
   if (doc.failure()) {
     cannot_read(*doc.failure());
@@ -394,7 +395,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
     // The direction stays `lookup`: one look-up is enough.
     step.set_given_up(true);
     note(v1::EVENT_KIND_STEP_GIVEN_UP, index, "look-up: unknown");
-    if (record_.state() == v1::TASK_STATE_RUNNING) answer_given_up(index);
+    if (record_.state() == v1::TASK_STATE_RUNNING && !step.dropped()) answer_given_up(index);
     return;
   }
   note(v1::EVENT_KIND_STEP_SETTLED, index, "look-up: the step never happened");
@@ -408,7 +409,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   step.set_direction(v1::DIRECTION_PERFORM);
   step.clear_doubtful();
   step.clear_given_up();
-  if (drains() || (asked_once ? attempts_left(step) : all_left(step))) {
+  if (drains(step) || (asked_once ? attempts_left(step) : all_left(step))) {
     move_step(record_, index, step_moves::disprove, ctx_.now, out_);
     return;
   }
@@ -438,7 +439,7 @@ void task_machine::hand_back(std::uint32_t index, std::string why) {
   out_.changed = true;
   if (step.direction() == v1::DIRECTION_PERFORM) {
     // A task that is being undone performs nothing more; an earlier attempt may have been performed.
-    const auto doubt = drains() && step.doubtful();
+    const auto doubt = drains(step) && step.doubtful();
     move_step(record_, index, doubt ? step_moves::doubt : step_moves::hand_back, ctx_.now, out_, "refused");
   }
   note(v1::EVENT_KIND_STEP_RETRIED, index, std::move(why));

@@ -9,6 +9,8 @@ namespace {
 
 // `.status.NAME` of a step that has ended; null before that.
 const char* status_word(const v1::StepRecord& step) {
+  // Whatever becomes of it: who reads it must not take it for one that it can build on.
+  if (step.dropped()) return "dropped";
   // Also while it is in doubt again, because the task is undone.
   if (step.passed_over()) return "failed";
   switch (step.state()) {
@@ -56,6 +58,11 @@ const v1::StepRecord* task_document::find(std::string_view path) const {
   return nullptr;
 }
 
+bool task_document::is_null(const v1::StepRecord& step) const {
+  if (step.dropped() && !view_.dropped_too) return true;
+  return step.state() == v1::STEP_STATE_SKIPPED || step.passed_over();
+}
+
 /// Most inputs read the task's id, so this is made for most attempts, without a string for each part.
 void task_document::write_task() const {
   task_ = "{\"id\":";
@@ -87,14 +94,14 @@ std::optional<std::string_view> task_document::root(std::string_view name, std::
   const auto* step = find(member);
   if (step == nullptr) return std::nullopt;
   if (name == "steps") {
-    if (step->state() == v1::STEP_STATE_SKIPPED || step->passed_over()) return std::string_view{"null"};
+    if (is_null(*step)) return std::string_view{"null"};
     // Also while the step is undone: its undo may need the output.
     if (step->has_output()) return text_of(step->output());
-    return std::nullopt;
+    return view_.joins ? std::optional{std::string_view{"null"}} : std::nullopt;
   }
   if (name == "status") {
     const auto* word = status_word(*step);
-    if (word == nullptr) return std::nullopt;
+    if (word == nullptr) return view_.joins ? std::optional{std::string_view{"null"}} : std::nullopt;
     return std::string_view{made_.emplace_back(quote_json(word))};
   }
   if (name == "errors" && has_error(*step)) {
@@ -107,7 +114,7 @@ std::optional<std::string_view> task_document::root(std::string_view name, std::
 std::vector<std::string> task_document::members(std::string_view name) const {
   std::vector<std::string> out;
   for (const auto& step : record_.steps()) {
-    const auto there = name == "steps"    ? step.has_output() || step.state() == v1::STEP_STATE_SKIPPED || step.passed_over()
+    const auto there = name == "steps"    ? step.has_output() || is_null(step)
                        : name == "status" ? status_word(step) != nullptr
                                           : name == "errors" && has_error(step);
     if (there) out.push_back(step.path());

@@ -10,10 +10,17 @@
 
 namespace fairlead::core {
 
+/// How the document shows steps of a task with joins.
+struct document_view {
+  bool joins = false;        // a step that has not ended is null: the reader's join did not wait for it
+  bool dropped_too = false;  // a dropped step's output is there: the reader is the undo of a dropped step
+};
+
 class task_document final : public document {
  public:
-  task_document(const v1::TaskRecord& record, const payload_source& payloads, const std::vector<stored_payload>& fresh)
-      : record_(record), payloads_(payloads), fresh_(fresh) {}
+  task_document(const v1::TaskRecord& record, const payload_source& payloads, const std::vector<stored_payload>& fresh,
+                document_view view = {})
+      : record_(record), payloads_(payloads), fresh_(fresh), view_(view) {}
 
   std::optional<std::string_view> root(std::string_view name, std::string_view member) const override;
   std::vector<std::string> members(std::string_view name) const override;
@@ -24,14 +31,16 @@ class task_document final : public document {
  private:
   std::optional<std::string_view> text_of(const v1::Payload& payload) const;
   const v1::StepRecord* find(std::string_view path) const;
+  bool is_null(const v1::StepRecord& step) const;
   void write_task() const;
 
   const v1::TaskRecord& record_;
   const payload_source& payloads_;
   const std::vector<stored_payload>& fresh_;  // payloads of this decision, not in the store yet
-  mutable std::string task_;                  // `.task`, made at its first use
-  mutable std::string launch_;                // `.launch`, likewise
-  mutable std::list<std::string> made_;       // other texts made for callers; a list keeps views valid
+  const document_view view_;
+  mutable std::string task_;             // `.task`, made at its first use
+  mutable std::string launch_;           // `.launch`, likewise
+  mutable std::list<std::string> made_;  // other texts made for callers; a list keeps views valid
   mutable std::optional<error> failure_;
 };
 

@@ -36,6 +36,9 @@ void task_machine::advance_fail() {
     for (const auto step : next.ready) start_perform(step);
   }
   if (any_attempt_out(record_)) return;
+  // What was said of an abandoned attempt while its lease was waited for. Nobody waits for that any more.
+  for (std::uint32_t i = 0; i < steps() && !out_.fatal; ++i) take_early_answer(i);
+  if (out_.fatal) return;
   if (record_.terminated()) return finish_fail();
   if (sleeps(record_) || !usable()) return;
   for (std::uint32_t i = 0; i < steps(); ++i) look_up_before_end(i);

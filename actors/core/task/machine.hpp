@@ -11,9 +11,16 @@
 
 #include "actors/core/planted_faults.hpp"
 #include "actors/core/task/decision.hpp"
+#include "actors/core/task/document.hpp"
 #include "actors/core/task/record.hpp"
 
 namespace fairlead::core {
+
+/// The step of a task that is being undone waits for the end of a lease that nobody else waits for.
+bool is_abandoned(const v1::TaskRecord& task, const v1::StepRecord& step);
+
+/// Nothing is undone before this step's attempt to perform has ended, or its lease has.
+bool holds_up_undo(const v1::TaskRecord& task, const v1::StepRecord& step);
 
 class task_machine {
  public:
@@ -57,6 +64,8 @@ class task_machine {
   bool timed_out() const;
   /// Nothing is performed any more: the task is being undone, or is to fail.
   bool drains() const { return record_.state() == v1::TASK_STATE_UNDOING || record_.failing(); }
+  /// The step is not performed any more.
+  bool drains(const v1::StepRecord& step) const { return step.dropped() || drains(); }
   /// The last attempt of the step is over, and another one may follow.
   static bool awaits_recovery(const v1::StepRecord& step) {
     return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
@@ -153,8 +162,23 @@ class task_machine {
   void pass_over(std::uint32_t index);
   void stay_failed(std::uint32_t index);
   /// Nothing performs the step any more, whatever an operator wants; it may still be undone.
-  bool goes_on_without(const v1::StepRecord& step) const { return step.passed_over() && record_.state() == v1::TASK_STATE_RUNNING; }
+  bool goes_on_without(const v1::StepRecord& step) const {
+    return step.passed_over() && !step.dropped() && record_.state() == v1::TASK_STATE_RUNNING;
+  }
   void end_performed();
+
+  // ---- steps with `join`, and what they do not need (steps/join.cpp) ----
+  void fail_join(std::uint32_t index);
+  void drop(std::uint32_t index);
+  bool let_go(std::uint32_t index, bool at_drop);
+  bool undo_dropped();
+  void park_if_dropped_is_stuck(const next_steps& next);
+  /// In a task that goes on.
+  bool is_being_undone(const v1::StepRecord& step) const { return step.dropped() && record_.state() == v1::TASK_STATE_RUNNING; }
+  std::string why_not_needed(std::uint32_t index) const;
+  bool over_without_dropped() const;
+  void start_joins_early(next_steps& next) const;
+  document_view view_for(std::uint32_t index, v1::ExpressionPart part) const;
 
   // ---- leases with heartbeats (heartbeat.cpp) ----
   std::int64_t heartbeat_of(const v1::StepRecord& step, v1::Direction direction) const;
@@ -229,6 +253,9 @@ class task_machine {
   void begin_undo(std::string reason);
   void advance_undo();
   void undo_next(std::uint32_t index);
+  static bool looked_up_in_vain(const v1::StepRecord& step) {
+    return step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && step.given_up();
+  }
   std::string perform_key_of(const v1::StepRecord& step) const;
   void undo_done(std::uint32_t index, const std::string& how);
   void finish_undo();
@@ -240,13 +267,7 @@ class task_machine {
   static bool to_be_looked_up(const v1::StepRecord& step) {
     return step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
   }
-  /// The step waits for the end of a lease that nobody else waits for; its task is being undone.
-  bool is_abandoned(const v1::StepRecord& step) const {
-    if (record_.state() != v1::TASK_STATE_UNDOING || attempt_out(step) || !under_way(step)) return false;
-    // A perform in doubt waits for nothing else here.
-    const auto in_doubt = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_PERFORM;
-    return in_doubt || step.held_until_unix_ms() != 0;
-  }
+  bool is_abandoned(const v1::StepRecord& step) const { return core::is_abandoned(record_, step); }
   void begin_fail(std::string reason);
   void advance_fail();
   void look_up_before_end(std::uint32_t index);

@@ -164,6 +164,11 @@ bool task_machine::refuse_in_progress(const v1::StepRecord& step) {
 bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& action) {
   auto& step = at(index);
   if (refuse_in_progress(step)) return false;
+  const auto undone = is_being_undone(step);
+  if (undone && (action.has_json() || (!step.given_up() && step.not_before_unix_ms() == 0))) {
+    refuse(why_not_needed(index) + ", so it is not performed any more", look_at_it());
+    return false;
+  }
   if (action.has_json() && !goes_on_without(step) && !edit_input(index, action)) return false;
   if (goes_on_without(step)) {
     refuse("the task has gone on without step " + step.path() + ", so it is not performed any more", look_at_it());
@@ -179,7 +184,7 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
   note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, index + 1);
   if (!waits) return true;
   // In a task that goes forward, a step looked up in vain is performed again under its key.
-  if (record_.state() == v1::TASK_STATE_RUNNING) step.set_direction(v1::DIRECTION_PERFORM);
+  if (record_.state() == v1::TASK_STATE_RUNNING && !undone) step.set_direction(v1::DIRECTION_PERFORM);
   excuse(step, step.direction());
   // The operator was told that the service may have forgotten the key, and retries on purpose.
   if (key_is_gone(step.fault())) {
@@ -268,11 +273,12 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   auto* step = named_step(action, index);
   if (step == nullptr) return;
   if (refuse_in_progress(*step)) return;
-  if (record_.state() == v1::TASK_STATE_UNDOING) {
+  const auto dropped = is_being_undone(*step);
+  if (record_.state() == v1::TASK_STATE_UNDOING || dropped) {
     if (step->state() == v1::STEP_STATE_UNDOING || is_undone_though_failed(definition_of(*step), *step) ||
         (step->state() == v1::STEP_STATE_COMPLETED && ctx_.definition->compiled(step->definition()).undo_with)) {
       next_steps next;
-      ctx_.engine->next_undo(*ctx_.definition, record_, next);
+      dropped ? ctx_.engine->next_dropped(*ctx_.definition, record_, next) : ctx_.engine->next_undo(*ctx_.definition, record_, next);
       if (std::find(next.ready.begin(), next.ready.end(), index) == next.ready.end())
         return refuse("the undo of step " + step->path() + " cannot be skipped yet: later steps are undone first", look_at_it());
       note_operator(v1::EVENT_KIND_OPERATOR_SKIP, action, index + 1);
@@ -308,6 +314,9 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   if (step == nullptr) return;
   const auto completed = action.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED;
   if (refuse_in_progress(*step)) return;
+  // Of a dropped step in doubt the undo may need the output.
+  if (completed && is_being_undone(*step) && step->state() != v1::STEP_STATE_IN_DOUBT)
+    return refuse(why_not_needed(index) + ", so it cannot be settled as completed", look_at_it());
   const auto open = step->state() == v1::STEP_STATE_IN_DOUBT || step->state() == v1::STEP_STATE_FAILED ||
                     (step->state() == v1::STEP_STATE_PENDING && (step->doubtful() || step->until_open()));
   if (completed ? !open : !step->doubtful())
@@ -408,12 +417,13 @@ void task_machine::go_on() {
   // Only a retry releases a task that the brake holds because of its own timeout.
   if (record_.state() == v1::TASK_STATE_RUNNING && (record_.undo_held() || record_.failing()) && !record_.timed_out()) {
     const auto failed = std::any_of(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
-      return step.given_up() && (answer_of(step) == answer::undo || answer_of(step) == answer::fail);
+      return step.given_up() && !step.dropped() && (answer_of(step) == answer::undo || answer_of(step) == answer::fail);
     });
     if (!failed) release_hold();
   }
   const auto still = std::find_if(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
-    return record_.state() == v1::TASK_STATE_RUNNING && !record_.failing() && step.given_up() && answer_of(step) == answer::park;
+    return record_.state() == v1::TASK_STATE_RUNNING && !record_.failing() && step.given_up() && !step.dropped() &&
+           answer_of(step) == answer::park;
   });
   if (still != record_.steps().end()) {
     if (record_.parked()) {
@@ -443,7 +453,7 @@ void task_machine::release_hold() {
 void task_machine::catch_up() {
   for (std::uint32_t i = 0; i < steps(); ++i) {
     recover_if_due(i);
-    if (record_.state() == v1::TASK_STATE_RUNNING && at(i).given_up()) answer_given_up(i);
+    if (record_.state() == v1::TASK_STATE_RUNNING && at(i).given_up() && !at(i).dropped()) answer_given_up(i);
   }
 }
 

@@ -22,6 +22,8 @@ inline constexpr std::string_view out_of_rounds_code = "repeat_exhausted";
 inline constexpr std::string_view restored_key_code = "restored_key";
 /// Fault code after a restore: never performed under the key in the backup, perhaps performed under the next key.
 inline constexpr std::string_view restored_next_code = "restored_next_key";
+/// Fault code: so many needs of the step have not completed that its join can never be met.
+inline constexpr std::string_view unmet_join_code = "join";
 inline constexpr std::string_view input_type_code = "input_type";
 inline constexpr std::string_view output_type_code = "output_type";
 /// Fault codes of a step with a callback: its agent has accepted it; and no callback has come in time.

@@ -30,7 +30,7 @@ void task_machine::count_blocked(std::uint32_t index) {
 /// A step that only waits for its service to come back gives up once its patience is over.
 void task_machine::give_up_if_blocked(std::uint32_t index) {
   auto& step = at(index);
-  const auto to_be_performed = step.state() == v1::STEP_STATE_PENDING && !drains();
+  const auto to_be_performed = step.state() == v1::STEP_STATE_PENDING && !drains(step);
   const auto waits = to_be_performed || step.state() == v1::STEP_STATE_UNDOING || to_be_looked_up(step);
   if (!waits || under_way(step) || step.given_up() || stopped() || retry_for_of(step, rule_of(step)) == 0 || !retry_clock_runs(step))
     return;
@@ -109,7 +109,7 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
   note(kind, index, fault.code() + ": " + fault.message());
   if (direction != v1::DIRECTION_UNDO && take_early_answer(index)) return;
   // An attempt in progress when undoing began is not repeated; nothing is repeated in a task that is to fail, except look-ups.
-  if (direction == v1::DIRECTION_PERFORM && drains()) {
+  if (direction == v1::DIRECTION_PERFORM && drains(step)) {
     if (step.doubtful() && !doubt) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
     return;
   }
@@ -195,7 +195,9 @@ void task_machine::on(const wait_lost&) {
 void task_machine::take_up(std::uint32_t index) {
   const auto& step = at(index);
   const auto failed = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
-  if (record_.state() != v1::TASK_STATE_RUNNING || under_way(step) || !failed || to_be_looked_up(step) || step.passed_over()) return;
+  if (record_.state() != v1::TASK_STATE_RUNNING || under_way(step) || !failed || to_be_looked_up(step) || step.passed_over() ||
+      step.dropped())
+    return;
   if (step.given_up())
     answer_given_up(index);
   else if (step.awaits_callback())
@@ -219,7 +221,7 @@ void task_machine::retry(std::uint32_t index) {
   // A signal is waited for anew.
   if (step.kind() != v1::STEP_KIND_CALL) step.clear_started_at_unix_ms();
   // Nothing is performed again: only the lease of an abandoned attempt was awaited.
-  if (step.direction() == v1::DIRECTION_PERFORM && drains()) return;
+  if (step.direction() == v1::DIRECTION_PERFORM && drains(step)) return;
   // Under the same key the service would only repeat its answer. In doubt the key stays: it alone prevents a second effect.
   if (step.direction() == v1::DIRECTION_PERFORM && step.fault().key_spent() && !step.doubtful()) raise_generation(step, out_);
   if (step.direction() == v1::DIRECTION_PERFORM) move_step(record_, index, step_moves::retry, ctx_.now, out_);
@@ -237,7 +239,7 @@ void task_machine::give_up(std::uint32_t index) {
   }
   step.set_given_up(true);
   note(v1::EVENT_KIND_STEP_GIVEN_UP, index);
-  if (record_.state() == v1::TASK_STATE_RUNNING) answer_given_up(index);
+  if (record_.state() == v1::TASK_STATE_RUNNING && !step.dropped()) answer_given_up(index);
 }
 
 /// The step is pending and fails without an attempt: no attempt can help.
@@ -305,7 +307,8 @@ std::string task_machine::why_given_up(const v1::StepRecord& step) const {
   const auto& definition = definition_of(step);
   const auto earlier = step.doubtful() && fault.kind() != v1::FAULT_KIND_IN_DOUBT;
   auto out = "step " + step.path() + (step.doubtful() && !earlier ? " is in doubt (" : " failed (") + fault.code() + ")";
-  if (step.kind() != v1::STEP_KIND_CALL || fault.code() == out_of_rounds_code || (step.doubtful() && key_is_gone(fault)))
+  if (step.kind() != v1::STEP_KIND_CALL || fault.code() == out_of_rounds_code || fault.code() == unmet_join_code ||
+      (step.doubtful() && key_is_gone(fault)))
     return out + ": " + fault.message();
   if (step.doubtful() && !may_be_repeated(definition.in_doubt()))
     out += std::string{" and its workflow says in_doubt: "} + (definition.in_doubt() == v1::IN_DOUBT_PARK ? "park" : "fail");

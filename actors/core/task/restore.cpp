@@ -130,13 +130,15 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       case v1::STEP_STATE_UNDONE: break;
       case v1::STEP_STATE_COMPLETED:
       case v1::STEP_STATE_UNDOING:
-        if (undoing && step.kind() == v1::STEP_KIND_CALL) may_be_undone(step, backup_unix_ms);
+        if ((undoing || step.dropped()) && step.kind() == v1::STEP_KIND_CALL) may_be_undone(step, backup_unix_ms);
         break;
       case v1::STEP_STATE_PENDING:
       case v1::STEP_STATE_FAILED:
         if (planted.restore_without_doubt || step.kind() != v1::STEP_KIND_CALL) break;
         // Only its workflow says whether it is undone though it has failed; if not, this has no effect.
-        if (undoing && has_failed_for_certain(step)) doubt_undo(step, backup_unix_ms);
+        if ((undoing || step.dropped()) && has_failed_for_certain(step)) doubt_undo(step, backup_unix_ms);
+        // Nothing performs it any more.
+        if (step.dropped() && !undoing && !failed) break;
         if (step.passed_over()) {
           // Nothing performs it any more, unless that it was passed over never counted.
           if (!counted_until_unix_ms || step.ended_at_unix_ms() < *counted_until_unix_ms) break;
@@ -158,7 +160,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
           step.set_state(v1::STEP_STATE_PENDING);
           break;
         }
-        undoing ? may_be_undone(step, backup_unix_ms) : may_be_performed(step, backup_unix_ms);
+        undoing || step.dropped() ? may_be_undone(step, backup_unix_ms) : may_be_performed(step, backup_unix_ms);
         break;
     }
   }

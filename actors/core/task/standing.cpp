@@ -40,7 +40,7 @@ std::string standing_words(const standing& what) {
 std::string passed_over_words(const v1::TaskRecord& record) {
   std::vector<std::string> failed, in_doubt;
   for (const auto& step : record.steps())
-    if (step.passed_over()) (step.doubtful() ? in_doubt : failed).push_back(step.path());
+    if (step.passed_over() && !step.dropped()) (step.doubtful() ? in_doubt : failed).push_back(step.path());
   std::string out;
   add_paths(out, "failed", failed);
   add_paths(out, "in doubt", in_doubt);

@@ -20,7 +20,7 @@ standing standing_of(const v1::TaskRecord& record);
 /// Such as `stands: reserve, charge; in doubt: ship`.
 std::string standing_words(const standing& what);
 
-/// `failed: insure; in doubt: notify` of the steps that the task has gone on without; empty: there is none.
+/// `failed: insure; in doubt: notify` of the steps that the task has gone on without and would have needed; empty: there is none.
 std::string passed_over_words(const v1::TaskRecord& record);
 
 }  // namespace fairlead::core

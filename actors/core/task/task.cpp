@@ -209,9 +209,11 @@ void task_machine::advance() {
 }
 
 void task_machine::advance_perform() {
-  // Again after a step was skipped or passed over: its successors may be ready now.
-  while (start_ready()) {
-  }
+  // Again after a step was skipped, passed over, dropped or undone: others may be ready now.
+  do {
+    while (start_ready()) {
+    }
+  } while (undo_dropped());
   if (stopped() || out_.fatal || record_.state() != v1::TASK_STATE_RUNNING) return;
   for (std::uint32_t i = 0; i < steps(); ++i) {
     if (to_be_looked_up(at(i)) && !under_way(at(i))) start_lookup(i);
@@ -222,16 +224,25 @@ void task_machine::advance_perform() {
 bool task_machine::start_ready() {
   next_steps next;
   ctx_.engine->next(*ctx_.definition, record_, next);
-  if (next.over) {
+  if (!next.dropped.empty()) {
+    for (const auto step : next.dropped) drop(step);
+    return true;
+  }
+  if (next.over || (planted(&planted_faults::end_before_dropped) && over_without_dropped())) {
     if (!any_attempt_out(record_)) end_performed();
     return false;
+  }
+  for (const auto step : next.unmet) {
+    fail_join(step);
+    if (stopped() || out_.fatal || record_.state() != v1::TASK_STATE_RUNNING) return false;
   }
   if (planted(&planted_faults::skip_needs)) {
     next.ready.clear();
     for (std::uint32_t i = 0; i < steps(); ++i)
       if (at(i).state() == v1::STEP_STATE_PENDING) next.ready.push_back(i);
   }
-  bool over = false;
+  if (planted(&planted_faults::join_starts_early)) start_joins_early(next);
+  bool over = !next.unmet.empty();
   for (const auto step : next.ready) {
     start_perform(step);
     // The step may have given up instead, and the task is undone now.

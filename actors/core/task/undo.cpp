@@ -47,10 +47,8 @@ void task_machine::advance_undo() {
     ctx_.engine->next(*ctx_.definition, record_, next);
     for (const auto step : next.ready) start_perform(step);
   }
-  for (const auto& step : record_.steps()) {
-    // An attempt to perform is in progress.
-    if (step.state() == v1::STEP_STATE_RUNNING || (is_abandoned(step) && step.direction() == v1::DIRECTION_PERFORM)) return;
-  }
+  for (const auto& step : record_.steps())
+    if (holds_up_undo(record_, step)) return;
   // What was asked when the undo was decided may have another answer by now.
   if (const auto why = record_.undo_uncertain() ? cannot_undo() : std::nullopt) {
     for (std::uint32_t i = 0; i < steps(); ++i) look_up_before_end(i);
@@ -90,7 +88,7 @@ void task_machine::undo_next(std::uint32_t index) {
   const auto& step = at(index);
   if (under_way(step)) return;
   const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
-  const auto asked_in_vain = doubt && step.direction() == v1::DIRECTION_LOOKUP && step.given_up();
+  const auto asked_in_vain = looked_up_in_vain(step);
   if (step.given_up() && !asked_in_vain) return;
   if (doubt && !asked_in_vain) {
     // Only a connected agent can say whether it looks calls up.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/task/machine.hpp"
 #include "actors/core/task/record.hpp"
 #include "messages/holds.hpp"
 
@@ -21,7 +22,8 @@ class inspection {
       of_failing();
     else if (record_.state() == v1::TASK_STATE_RUNNING)
       of_performing();
-    else if (std::none_of(record_.steps().begin(), record_.steps().end(), drains))
+    else if (std::none_of(record_.steps().begin(), record_.steps().end(),
+                          [this](const auto& step) { return holds_up_undo(record_, step); }))
       of_undoing();
     if (out_.empty() && std::none_of(record_.steps().begin(), record_.steps().end(), under_way))
       add(0, v1::DIRECTION_PERFORM, awaited::turn);
@@ -29,8 +31,6 @@ class inspection {
   }
 
  private:
-  static bool drains(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_RUNNING; }
-
   void of_performing() {
     next_steps next;
     engine_.next(definition_, record_, next);
@@ -40,11 +40,15 @@ class inspection {
       if (!under_way(at(index))) add_wanted(index);
     for (std::uint32_t i = 0; i < steps(); ++i) {
       const auto& step = at(i);
-      if (under_way(step) || step.passed_over() || (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_IN_DOUBT))
+      if (under_way(step) || step.passed_over() || step.dropped() ||
+          (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_IN_DOUBT))
         continue;
       const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
       add(i, step.direction(), asked ? awaited::instance : awaited::recovery);
     }
+    if (!definition_.has_joins()) return;
+    engine_.next_dropped(definition_, record_, next);
+    of_undo(next);
   }
 
   void of_failing() {
@@ -59,6 +63,10 @@ class inspection {
   void of_undoing() {
     next_steps next;
     engine_.next_undo(definition_, record_, next);
+    of_undo(next);
+  }
+
+  void of_undo(const next_steps& next) {
     for (const auto index : next.ready) {
       const auto& step = at(index);
       if (under_way(step)) continue;
@@ -132,6 +140,17 @@ std::optional<v1::ExpressionPart> awaited_part(const step_wait& wait) {
     case awaited::output: return v1::EXPRESSION_PART_OUTPUT;
     default: return std::nullopt;
   }
+}
+
+bool is_abandoned(const v1::TaskRecord& task, const v1::StepRecord& step) {
+  if (task.state() != v1::TASK_STATE_UNDOING || attempt_out(step) || !under_way(step)) return false;
+  // A perform in doubt waits for nothing else here.
+  const auto in_doubt = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_PERFORM;
+  return in_doubt || step.held_until_unix_ms() != 0;
+}
+
+bool holds_up_undo(const v1::TaskRecord& task, const v1::StepRecord& step) {
+  return step.state() == v1::STEP_STATE_RUNNING || (is_abandoned(task, step) && step.direction() == v1::DIRECTION_PERFORM);
 }
 
 std::vector<step_wait> waits_of(const v1::TaskRecord& record, const workflow& definition, const workflow_engine& engine,

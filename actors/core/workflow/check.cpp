@@ -10,6 +10,7 @@
 #include "actors/core/text/nearest.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/graph.hpp"
+#include "actors/core/workflow/join.hpp"
 #include "actors/core/workflow/retry_rules.hpp"
 #include "actors/core/workflow/types.hpp"
 #include "messages/time.hpp"
@@ -19,6 +20,7 @@ namespace fairlead::core {
 namespace {
 
 constexpr std::int64_t max_duration_ms = std::int64_t{10} * 366 * 86'400'000;
+constexpr std::uint32_t max_keep_days = 3'660;
 constexpr std::size_t max_name = 64;
 // Each heartbeat is a commit: a shorter period would be load without news.
 constexpr std::int64_t least_heartbeat_ms = 100;
@@ -45,6 +47,8 @@ class checker {
     }
     if (!valid_name(definition_.name())) add("", "workflow", shown_name(definition_.name()) + " is not a valid workflow name", name_rule);
     if (definition_.timeout_ms() != 0) range("", "timeout", definition_.timeout_ms(), 1);
+    if (definition_.keep_days() > max_keep_days)
+      add("", "retention", std::to_string(definition_.keep_days()) + "d is not between 1d and " + std::to_string(max_keep_days) + "d", "");
     enums();
     if (definition_.steps_size() == 0) add("", "steps", "a workflow needs at least one step", "");
     if (definition_.steps_size() > max_steps) {
@@ -64,6 +68,9 @@ class checker {
     if (!definition_.input_schema_json().empty())
       for (auto& found : check_schema(definition_.input_schema_json(), "input"))
         add("", std::move(found.place), std::move(found.sentence), std::move(found.remedy));
+    if (cycles_.empty())
+      for (auto& found : check_joins(definition_, graph))
+        if (!full()) found_.push_back(std::move(found));
     if (!full()) check_undo_rules(graph);
     for (auto& found : check_types(definition_))
       if (!full()) found_.push_back(std::move(found));
@@ -309,11 +316,11 @@ class checker {
   }
 
   void check_cycles() {
-    constexpr std::size_t most_shown = 12;
+    constexpr std::size_t most_shown = 100;
     for (const auto& cycle : cycles_) {
       std::string text;
       for (std::size_t i = 0; i < cycle.size() && i < most_shown; ++i) text += names_[static_cast<std::size_t>(cycle[i])] + " -> ";
-      if (cycle.size() > most_shown) text += "… -> ";
+      if (cycle.size() > most_shown) text += std::to_string(cycle.size() - most_shown) + " more -> ";
       const auto& first = names_[static_cast<std::size_t>(cycle.front())];
       add(first, "needs", "these steps wait for each other: " + text + first, "remove one of these needs");
     }

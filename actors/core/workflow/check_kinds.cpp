@@ -27,8 +27,10 @@ bool one_of(std::string_view key, std::initializer_list<std::string_view> keys) 
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-bool may_have(v1::StepKind kind, std::string_view key) {
-  if (one_of(key, {"needs", "when", "undo"})) return true;
+bool may_have(v1::StepKind kind, std::string_view key, bool joined) {
+  if (one_of(key, {"needs", "join", "when", "undo"})) return true;
+  // Whoever carries it out: its join may be one that can never be met.
+  if (joined && one_of(key, {"on_failure", "cool_off"})) return true;
   switch (kind) {
     case v1::STEP_KIND_VALUE: return key == "with";
     case v1::STEP_KIND_WAIT: return key == "wait";
@@ -74,7 +76,7 @@ class kind_checker {
       return std::move(found_);
     }
     for (const auto key : keys_set(step_))
-      if (auto why = why_not(step_.kind(), key)) add(std::string{key}, std::move(*why));
+      if (auto why = why_not(step_.kind(), key, step_.join() > 0)) add(std::string{key}, std::move(*why));
     if (step_.has_repeat()) check_repeat();
     if (step_.callback_ms() < 0 || step_.callback_ms() > longest_wait_ms)
       add("callback.timeout", {std::to_string(step_.callback_ms()) + "ms is not between 1ms and " + format_duration(longest_wait_ms), ""});
@@ -120,7 +122,7 @@ class kind_checker {
       add("timeout", {"a step that waits for a signal needs a timeout", "add timeout: 7d"});
     else if (step_.timeout_ms() < 0 || step_.timeout_ms() > longest_wait_ms)
       add("timeout", {std::to_string(step_.timeout_ms()) + "ms is not between 1ms and " + format_duration(longest_wait_ms), ""});
-    if (!step_.goes_on_untimely()) return;
+    if (!step_.goes_on_untimely() || step_.join() > 0) return;
     const auto no_effect = [&](const std::string& key) {
       add(key, {"with on_timeout: continue the step cannot fail: `" + key + "` has no effect here",
                 "remove " + key + ", or set on_timeout: fail"});
@@ -141,8 +143,8 @@ v1::StepKind kind_of_keys(bool waits, bool awaits_signal, bool calls) {
   return calls ? v1::STEP_KIND_CALL : v1::STEP_KIND_VALUE;
 }
 
-std::optional<refused_key> why_not(v1::StepKind kind, std::string_view key) {
-  if (may_have(kind, key)) return std::nullopt;
+std::optional<refused_key> why_not(v1::StepKind kind, std::string_view key, bool joined) {
+  if (may_have(kind, key, joined)) return std::nullopt;
   const auto name = std::string{key};
   const auto no_effect = "`" + name + "` has no effect here";
   const bool waits = kind == v1::STEP_KIND_WAIT || kind == v1::STEP_KIND_SIGNAL;
@@ -165,6 +167,7 @@ std::optional<refused_key> why_not(v1::StepKind kind, std::string_view key) {
 refused_key why_no_undo(v1::StepKind kind) { return {words_of(kind) + " has nothing to undo", "remove undo, or set undo: none"}; }
 
 bool may_fail(const v1::StepDefinition& step) {
+  if (step.join() > 0) return true;
   return step.kind() == v1::STEP_KIND_CALL || (step.kind() == v1::STEP_KIND_SIGNAL && !step.goes_on_untimely());
 }
 

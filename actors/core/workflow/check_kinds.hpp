@@ -21,8 +21,8 @@ struct refused_key {
 };
 
 /// Why a step of this kind cannot have `key`, as the file spells it (`retry_for`). nullopt: it may have it. `undo` is allowed everywhere,
-/// because each kind may say `undo: none`.
-std::optional<refused_key> why_not(v1::StepKind kind, std::string_view key);
+/// because each kind may say `undo: none`. `joined`: the step has a `join`, which may fail whatever its kind.
+std::optional<refused_key> why_not(v1::StepKind kind, std::string_view key, bool joined = false);
 
 /// Why a step of this kind, which no agent carries out, has no `undo` but `none`.
 refused_key why_no_undo(v1::StepKind kind);

@@ -2,20 +2,28 @@
 
 #include <algorithm>
 
-#include "messages/task_states.hpp"
+#include "actors/core/workflow/join.hpp"
 
 namespace fairlead::core {
 
 namespace {
 
-/// Whether the undo of the task has nothing left to do for the step.
-bool undo_settled(const workflow& definition, const v1::StepRecord& step) {
-  switch (step.state()) {
-    case v1::STEP_STATE_COMPLETED: return !definition.compiled(step.definition()).undo_with;
-    case v1::STEP_STATE_RUNNING:
-    case v1::STEP_STATE_IN_DOUBT:
-    case v1::STEP_STATE_UNDOING: return false;
-    default: return !step.doubtful() && !is_undone_though_failed(definition.step_definition(step.definition()), step);
+/// Backwards, so that at each step it is known whether a descendant still has to be undone. `concerns`: the step is one of those to be undone.
+template <class Concerns>
+void find_undo(const workflow& definition, const v1::TaskRecord& record, next_steps& out, const Concerns& concerns) {
+  out.ready.clear();
+  out.over = true;
+  std::vector<bool> stands(static_cast<std::size_t>(record.steps_size()), false);
+  const auto& order = definition.in_order();
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    const auto& step = record.steps(static_cast<int>(*at));
+    const auto& later = definition.compiled(*at).needed_by;
+    const auto blocked = std::any_of(later.begin(), later.end(), [&](std::uint32_t one) { return stands[one]; });
+    const auto settled = !concerns(step) || undo_settled(definition, step);
+    stands[*at] = blocked || !settled;
+    if (settled) continue;
+    out.over = false;
+    if (!blocked) out.ready.push_back(*at);
   }
 }
 
@@ -35,36 +43,37 @@ void declarative_engine::begin(const workflow& definition, v1::TaskRecord& recor
 
 void declarative_engine::next(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const {
   out.ready.clear();
+  out.unmet.clear();
   out.over = true;
-  for (int i = 0; i < record.steps_size(); ++i) {
-    const auto& step = record.steps(i);
-    if (satisfies_needs(step)) continue;
+  // In this engine the index of a step is that of its definition.
+  const auto over = [&](std::uint32_t index) { return is_over(definition, record.steps(static_cast<int>(index))); };
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(record.steps_size()); ++i) {
+    if (over(i)) continue;
     out.over = false;
-    if (step.state() != v1::STEP_STATE_PENDING) continue;
-    // In this engine the index of a step is that of its definition.
+    const auto& step = record.steps(static_cast<int>(i));
+    if (step.state() != v1::STEP_STATE_PENDING || step.dropped()) continue;
+    const auto& defined = definition.step_definition(step.definition());
+    if (defined.join() > 0) {
+      const auto count = count_of_join(definition, record, i);
+      if (!count.can_be_met()) out.unmet.push_back(i);
+      if (!count.met()) continue;
+    }
     const auto& needs = definition.compiled(step.definition()).needs;
-    const auto met =
-        std::all_of(needs.begin(), needs.end(), [&](std::uint32_t need) { return satisfies_needs(record.steps(static_cast<int>(need))); });
-    if (met) out.ready.push_back(static_cast<std::uint32_t>(i));
+    // A pivot waits for whatever is not its descendant, steps that its own join does not need included.
+    const auto starts_now = defined.join() > 0 && !defined.pivot();
+    if (starts_now || std::all_of(needs.begin(), needs.end(), over)) out.ready.push_back(i);
   }
+  out.dropped.clear();
+  if (definition.has_joins()) out.dropped = steps_to_drop(definition, record);
 }
 
 void declarative_engine::next_undo(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const {
-  out.ready.clear();
-  out.over = true;
-  // Backwards, so that at each step it is known whether a descendant still has to be undone.
-  std::vector<bool> stands(static_cast<std::size_t>(record.steps_size()), false);
-  const auto& order = definition.in_order();
-  for (auto at = order.rbegin(); at != order.rend(); ++at) {
-    const auto& step = record.steps(static_cast<int>(*at));
-    const auto& later = definition.compiled(*at).needed_by;
-    const auto blocked = std::any_of(later.begin(), later.end(), [&](std::uint32_t one) { return stands[one]; });
-    const auto settled = undo_settled(definition, step);
-    stands[*at] = blocked || !settled;
-    if (settled) continue;
-    out.over = false;
-    if (!blocked) out.ready.push_back(*at);
-  }
+  find_undo(definition, record, out, [](const v1::StepRecord&) { return true; });
+}
+
+void declarative_engine::next_dropped(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const {
+  find_undo(definition, record, out, [](const v1::StepRecord& step) { return step.dropped(); });
+  std::erase_if(out.ready, [&](std::uint32_t one) { return record.steps(static_cast<int>(one)).state() == v1::STEP_STATE_RUNNING; });
 }
 
 }  // namespace fairlead::core

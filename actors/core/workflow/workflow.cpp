@@ -91,7 +91,7 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
     if (!input_type) return input_type.failure();
     const auto output_type = type_of(out->types_.get(), source.name(), source.output_type());
     if (!output_type) return output_type.failure();
-    step compiled{std::move(*with), {}, {}, std::nullopt, std::nullopt, std::nullopt, false, *input_type, *output_type};
+    step compiled{std::move(*with), {}, {}, {}, {}, std::nullopt, std::nullopt, std::nullopt, false, *input_type, *output_type};
     if (!source.when_json().empty()) {
       auto when = template_of("step " + source.name() + ", when", source.when_json());
       if (!when) return when.failure();
@@ -117,6 +117,12 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
     }
     out->steps_.push_back(std::move(compiled));
   }
+  out->has_joins_ = std::any_of(definition.steps().begin(), definition.steps().end(), [](const auto& one) { return one.join() > 0; });
+  if (out->has_joins_)
+    for (std::uint32_t i = 0; i < out->steps_.size(); ++i) {
+      out->steps_[i].named = out->steps_[i].needs;
+      for (const auto need : out->steps_[i].named) out->steps_[need].named_by.push_back(i);
+    }
   for (int i = 0; i < definition.steps_size(); ++i)
     if (definition.steps(i).pivot())
       out->steps_[static_cast<std::size_t>(i)].needs = not_descending_from(static_cast<std::uint32_t>(i), out->steps_);

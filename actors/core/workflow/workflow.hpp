@@ -37,6 +37,8 @@ class workflow {
     // needs. For a pivot also all steps that are not its descendants, because no step before the pivot can be undone once it has happened.
     std::vector<std::uint32_t> needs;
     std::vector<std::uint32_t> needed_by;                      // the same edges, reversed
+    std::vector<std::uint32_t> named;                          // the needs that the definition names; only in a workflow with joins
+    std::vector<std::uint32_t> named_by;                       // the same edges, reversed
     std::optional<input_template> when;                        // set if the step may be skipped
     std::optional<input_template> until;                       // set if the step is repeated
     std::optional<input_template> undo_with;                   // set if the step can be undone by a call
@@ -77,6 +79,8 @@ class workflow {
   /// All steps, each after all steps that it needs.
   const std::vector<std::uint32_t>& in_order() const noexcept { return order_; }
   const std::string& content_hash() const noexcept { return content_hash_; }
+  /// Some step starts before all that it needs has ended, and what it does not need is undone (join.hpp).
+  bool has_joins() const noexcept { return has_joins_; }
 
  private:
   workflow() = default;
@@ -89,13 +93,16 @@ class workflow {
   std::shared_ptr<const input_schema> input_;  // null: any JSON, unless there is an input_refusal_
   std::optional<error> input_refusal_;         // of a stored schema that this release cannot compile; tasks that exist go on
   std::vector<std::uint32_t> order_;
+  bool has_joins_ = false;
   std::shared_ptr<const message_types> types_;  // null: no step names a type
   std::optional<error> refusal_;
 };
 
 /// An engine's answer about a task: the pending steps that may start now, or that the task is over.
 struct next_steps {
-  std::vector<std::uint32_t> ready;  // indices into TaskRecord.steps, in the order in which they should start
+  std::vector<std::uint32_t> ready;    // indices into TaskRecord.steps, in the order in which they should start
+  std::vector<std::uint32_t> dropped;  // no step needs them any more: a join is met without them
+  std::vector<std::uint32_t> unmet;    // pending steps whose join can never be met
   bool over = false;                 // nothing is left to perform, or to undo
 };
 
@@ -109,6 +116,8 @@ class workflow_engine {
   /// For a task that is being undone and has no perform in progress: the steps in state completed, in doubt or undoing whose turn it is, and
   /// those that have failed and are undone all the same.
   virtual void next_undo(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const = 0;
+  /// The same for the dropped steps of a task that goes on; some of them may be performed still.
+  virtual void next_dropped(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const = 0;
 };
 
 }  // namespace fairlead::core

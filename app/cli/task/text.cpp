@@ -65,8 +65,10 @@ std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agent
   text_table table{std::move(columns)};
   for (int i = 0; i < steps.size(); ++i) {
     const auto& step = steps[i];
-    std::vector<cell> row{step.path(), step_state_text(reply.task(), step) + rounds_text(reply, step) + rules_text(reply, step),
-                          number(step.attempt()), number(step.failure_count()), number(step.tries())};
+    std::vector<cell> row{
+        step.path(),
+        step_state_text(reply.task(), step) + (step.dropped() ? ", dropped" : "") + rounds_text(reply, step) + rules_text(reply, step),
+        number(step.attempt()), number(step.failure_count()), number(step.tries())};
     if (looked_up) row.push_back(attempts_text(step.lookup()));
     if (undone) row.push_back(attempts_text(step.undo()));
     row.insert(row.end(), {step.instance(), waits_for(reply, i, agents, time_text), shortened(fault_text(step), 160)});

@@ -65,7 +65,9 @@ void write_step(json_writer& out, const v1::StepDefinition& step) {
   for (const auto& need : step.needs()) out.string(need);
   const bool calls = step.kind() == v1::STEP_KIND_CALL;
   const bool awaits_signal = step.kind() == v1::STEP_KIND_SIGNAL;
-  out.end_array().key("kind").string(step_kind_word(step.kind()));
+  out.end_array().key("join");
+  step.join() == 0 ? out.null() : out.number(step.join());
+  out.key("kind").string(step_kind_word(step.kind()));
   out.key("agent").text_or_null(step.agent()).key("call").text_or_null(step.call()).key("when");
   step.when_json().empty() ? out.null() : out.raw(step.when_json());
   // The same field of the definition holds the text of a wait.

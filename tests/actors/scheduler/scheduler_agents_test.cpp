@@ -282,6 +282,9 @@ class engine_with_a_bug final : public core::workflow_engine {
   void next_undo(const core::workflow& definition, const v1::TaskRecord& record, core::next_steps& out) const override {
     good_.next_undo(definition, record, out);
   }
+  void next_dropped(const core::workflow& definition, const v1::TaskRecord& record, core::next_steps& out) const override {
+    good_.next_dropped(definition, record, out);
+  }
 
  private:
   core::declarative_engine good_;

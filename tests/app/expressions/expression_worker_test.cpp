@@ -11,6 +11,8 @@
 #include <fstream>
 #include <future>
 #include <mutex>
+#include <set>
+#include <string>
 #include <thread>
 
 #include "actors/expressions/pool.hpp"
@@ -284,6 +286,38 @@ TEST(expression_pool, checks_whether_expressions_compile) {
   ASSERT_FALSE(out.ok());
   EXPECT_EQ(out.failure().code, v1::ERROR_CODE_EXPRESSION);
   EXPECT_EQ(out.failure().sentence.rfind("expression ${ .input.a + }: it does not compile: syntax error", 0), 0U) << out.failure().sentence;
+}
+
+TEST(expression_pool, says_of_each_of_many_expressions_whether_it_compiles) {
+  expression_pool pool(options());
+  std::vector<std::string> expressions;
+  for (int i = 0; i < 200; ++i) expressions.push_back(".input.n + " + std::to_string(i));
+  const std::set<std::size_t> wrong{0, 70, 71, 199};
+  for (const auto i : wrong) expressions[i] = ".input.n + nothing_known" + std::to_string(i);
+  expressions[100] = "def f(g): g | 1; f(.input)";
+  expressions[101] = "if .input.a then 1 else 2 end";
+  expressions[102] = "1) , (2";
+  const auto out = pool.check_each(expressions);
+  ASSERT_EQ(out.size(), expressions.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    EXPECT_EQ(out[i].ok(), wrong.count(i) == 0 && i != 102) << expressions[i];
+    if (out[i].ok()) continue;
+    EXPECT_NE(out[i].failure().sentence.find(expressions[i]), std::string::npos) << out[i].failure().sentence;
+  }
+  EXPECT_NE(pool.check(expressions).failure().sentence.find("nothing_known0"), std::string::npos);
+  EXPECT_TRUE(pool.check_each({}).empty());
+}
+
+TEST(expression_pool, says_of_each_expression_that_there_is_no_worker) {
+  auto wrong = options();
+  wrong.executable = "/bin/false";
+  expression_pool pool(wrong);
+  const auto out = pool.check_each({"1 + 1", "2 + 2"});
+  ASSERT_EQ(out.size(), 2U);
+  for (const auto& one : out) {
+    ASSERT_FALSE(one.ok());
+    EXPECT_EQ(one.failure().code, v1::ERROR_CODE_UNAVAILABLE);
+  }
 }
 
 TEST(expression_pool, compiles_many_new_expressions_in_one_request_whatever_the_time_limit) {

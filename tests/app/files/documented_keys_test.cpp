@@ -32,6 +32,14 @@ std::string signal_bytes(const std::string& of_step) {
   return file.definition.SerializeAsString();
 }
 
+/// Of a step that needs another one.
+std::string joined_bytes(const std::string& of_step) {
+  const auto file =
+      parse_workflow("w.yaml", "workflow: w\nsteps:\n  a: { with: 1 }\n  b:\n    needs: a\n    with: 2\n    " + of_step + "\n", nullptr);
+  EXPECT_EQ(shown(file.problems), lines{}) << of_step;
+  return file.definition.SerializeAsString();
+}
+
 /// A job as people see it: a spec keeps whether a key was written.
 std::string job_shown(const std::string& more) {
   const auto file = parse_jobs("j.yaml", "job: a\nschedule: \"@daily\"\nworkflow: w\n" + more + "\n", time_zones::of_system());
@@ -69,6 +77,7 @@ TEST(documented_keys, of_steps_have_their_defaults) {
                 {"backoff.max", "2m"},
                 {"in_doubt", "park"},
                 {"pivot", "true"},
+                {"join", "any"},
                 {"on_timeout", "continue"},
                 {"retry.retry_for", "2h"},
                 {"repeat.every", "1s"},
@@ -84,6 +93,7 @@ TEST(documented_keys, of_steps_have_their_defaults) {
                  if (key.starts_with("repeat."))
                    return workflow_bytes(
                        "", "repeat: { until: \"${ .steps.a }\"" + (value.empty() ? "" : ", " + key.substr(7) + ": " + value) + " }");
+                 if (key == "join") return joined_bytes(value.empty() ? "" : line_of(key, value));
                  if (key == "on_timeout") return signal_bytes(value.empty() ? "" : line_of(key, value));
                  return workflow_bytes("", "undo: none" + (value.empty() ? "" : "\n    " + line_of(key, value)));
                });

@@ -321,13 +321,18 @@ agents::worker::carried* agents::worker::at_node(std::size_t node, std::uint64_t
   return now && now->carrier == carrier ? now.get() : nullptr;
 }
 
-/// What later answers have carried, and has not come to the worker.
-std::vector<v1::Perform> agents::worker::unseen(const carried& at, std::uint64_t after) const {
-  std::vector<v1::Perform> out;
-  for (auto one = at.answers.upper_bound(after); one != at.answers.end(); ++one)
-    for (const auto& what : one->second)
-      if (const auto known = known_.find(key_of(what)); known == known_.end() || !known->second.is_seen) out.push_back(what);
-  return out;
+bool agents::worker::is_seen(const v1::Perform& what) const {
+  const auto known = known_.find(key_of(what));
+  return known != known_.end() && known->second.is_seen;
+}
+
+/// The worker says that later answers have not come. Its host sends again what they have carried, perhaps in several answers: to confirm
+/// the first of them confirms nothing of the rest.
+void agents::worker::lose(carried& at, std::uint64_t after) const {
+  const auto first = at.answers.upper_bound(after);
+  for (auto one = first; one != at.answers.end(); ++one) at.lost.insert(at.lost.end(), one->second.begin(), one->second.end());
+  at.answers.erase(first, at.answers.end());
+  at.lost.erase(std::remove_if(at.lost.begin(), at.lost.end(), [this](const auto& one) { return is_seen(one); }), at.lost.end());
 }
 
 /// Its host cannot have ended its lease yet. What it does by the clock of a shard that was set is not known here.
@@ -342,7 +347,7 @@ void agents::worker::judge_confirmed(std::uint64_t carrier, std::uint64_t answer
     for (const auto& [number, attempts] : where.now->answers)
       for (const auto& one : attempts)
         // One whose lease has ended meanwhile is not sent again.
-        if (number <= answer && !known(one).is_seen && is_alive(*where.now, one))
+        if (number <= answer && !is_seen(one) && is_alive(*where.now, one))
           world::broken("answer_lost", describe(one) + " was in an answer that " + site_.instance + " never got, and is made to confirm");
   }
 }
@@ -355,9 +360,9 @@ void agents::worker::takes(std::size_t node, std::uint64_t carrier, session::tak
   what.is_waiting = [x] { return !x->is_noticed; };
   const auto own = ++at->takes;
   at->takes_until_us = world_.now_us() + what.wait.count() * millisecond;
-  const auto lost = unseen(*at, what.after);
+  lose(*at, what.after);
   in_host(nodes_[node], carrier, [&](post& host) {
-    const auto number = at->session.take(what, [this, node, carrier, own, most = what.most, lost,
+    const auto number = at->session.take(what, [this, node, carrier, own, most = what.most, lost = at->lost,
                                                 done](result<session::take_answer> answer) {
       auto* const here = at_node(node, carrier);
       if (here != nullptr && here->takes == own) here->takes_until_us = world_.now_us();
@@ -367,12 +372,15 @@ void agents::worker::takes(std::size_t node, std::uint64_t carrier, session::tak
         if (attempts.size() > most) world::broken("too_many_taken", site_.instance + " has asked for fewer attempts than an answer has");
         for (const auto& one : lost) {
           const auto is_in = std::any_of(attempts.begin(), attempts.end(), [&](const auto& it) { return key_of(it.what) == key_of(one); });
-          if (!is_in && attempts.size() < most && is_alive(*here, one) && !known(one).is_seen)
+          if (!is_in && attempts.size() < most && is_alive(*here, one) && !is_seen(one))
             world::broken("answer_lost", describe(one) + " was in an answer that " + site_.instance + " never got, and is not sent again");
         }
         for (const auto& one : attempts) {
           if (here->drains && !here->has_moved) judge_drained(*here, one.what);
           here->answers[answer->number].push_back(one.what);
+          here->sent.insert(key_of(one.what));
+          auto& open = here->lost;
+          open.erase(std::remove_if(open.begin(), open.end(), [&](const auto& it) { return key_of(it) == key_of(one.what); }), open.end());
         }
       }
       done(std::move(answer));

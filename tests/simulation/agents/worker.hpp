@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "actors/agents/worker/session.hpp"
@@ -87,7 +88,9 @@ class agents::worker {
     std::uint64_t carrier = 0;
     fairlead::agents::worker_session session;
     std::unique_ptr<post> host;
-    std::map<std::uint64_t, std::vector<v1::Perform>> answers;  // that have carried attempts
+    std::map<std::uint64_t, std::vector<v1::Perform>> answers;  // with attempts; those that are known to be lost are not in it
+    std::vector<v1::Perform> lost;                              // what those have carried, until a later answer carries it
+    std::unordered_set<fairlead::agents::attempt_key, fairlead::agents::attempt_key_hash> sent;  // in any answer
     std::uint64_t takes = 0;
     std::int64_t takes_until_us = 0;  // the newest
     bool has_moved = false;
@@ -105,7 +108,8 @@ class agents::worker {
   carried* at_node(std::size_t node, std::uint64_t carrier);
   static error gone();
   bool is_alive(const carried& at, const v1::Perform& what) const;
-  std::vector<v1::Perform> unseen(const carried& at, std::uint64_t after) const;
+  bool is_seen(const v1::Perform& what) const;
+  void lose(carried& at, std::uint64_t after) const;
   void judge_drained(const carried& at, const v1::Perform& what) const;
   void in_host(place& where, std::uint64_t carrier, const std::function<void(post&)>& what);
   void in_hand(std::uint64_t life, const std::function<void(hand&)>& what);

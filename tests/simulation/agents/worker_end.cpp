@@ -1,7 +1,5 @@
 // The end of a worker, as the nodes that carry it see it: it says that it takes no more, that it leaves, and its host ends.
 
-#include <algorithm>
-
 #include "tests/simulation/agents/worker.hpp"
 #include "tests/simulation/checker/checker.hpp"
 
@@ -47,8 +45,7 @@ void agents::worker::leaves(std::size_t node, std::uint64_t carrier, bool abando
 /// What an answer has carried before may have been lost.
 void agents::worker::judge_drained(const carried& at, const v1::Perform& what) const {
   world_.judges("sent_though_drained");
-  for (const auto& [number, attempts] : at.answers)
-    if (std::any_of(attempts.begin(), attempts.end(), [&](const auto& one) { return key_of(one) == key_of(what); })) return;
+  if (at.sent.count(key_of(what)) != 0) return;
   world::broken("sent_though_drained", describe(what) + " is sent to " + site_.instance + ", which has said that it takes no more");
 }
 

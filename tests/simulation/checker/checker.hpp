@@ -79,6 +79,9 @@ class checker {
   /// Another node leads the shard from now on. What one before it still says is what had counted before, and is fenced where it arrives.
   void led_under(std::uint64_t epoch) { led_under_ = epoch; }
 
+  /// So many tasks may run at a time from now on; others wait for their turn.
+  void runs_at_most(std::uint64_t tasks) { most_running_ = tasks; }
+
   // What leaves the Scheduler.
   void handed_over(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch, const v1::Perform& what);
   void acknowledged(const std::string& instance, std::uint64_t epoch, const v1::OutcomeAck& what);
@@ -348,6 +351,7 @@ class checker {
   std::int64_t epoch_since_us_ = 0;
   std::map<std::uint64_t, std::pair<std::uint64_t, std::int64_t>> progressed_;  // number -> history size, when
   std::int64_t any_progress_us_ = 0;                                            // when any task got on last
+  std::uint64_t most_running_ = 0;
 };
 
 /// `perform of t3/s1 attempt 2`.

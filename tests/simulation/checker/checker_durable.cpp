@@ -92,6 +92,13 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
   bugs_.committed(record);
   if (record.parked_reason().find("internal error") != std::string::npos && !bugs_.about(record.id()))
     throw rule_broken{"internal_error", record.id() + " is parked: " + record.parked_reason(), false};
+  if (record.parked() && (was == nullptr || !was->parked())) {
+    // As for the alert about a wait: one soon after a clock was set far back is true.
+    world_.judges("waited_in_vain");
+    const auto is_vain = record.parked_reason().find("requesting it again did not help") != std::string::npos;
+    if (is_vain && !clock_.set_back_before(record.recent().rbegin()->at_unix_ms(), 60'000))
+      world::broken("waited_in_vain", record.id() + " is parked: " + record.parked_reason());
+  }
   judge_end(record);
   if (record.state() == v1::TASK_STATE_FAILED) {
     for (int i = 0; i < record.steps_size(); ++i)

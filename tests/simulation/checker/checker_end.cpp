@@ -54,14 +54,21 @@ bool checker::waits_for_start(const v1::TaskRecord& record) const {
 void checker::progress(const store::snapshot& durable) {
   // What waits for a moment of the wall clock waits longer when that goes back.
   const auto within_us = progress_within_us + longest_turn_us() + clock_.fallen_us();
-  bool busy = false;
-  for (const auto& [number, record] : seen_)
-    busy = busy || ((record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING) && !record.parked());
+  const auto runs = [](const v1::TaskRecord& record) {
+    return (record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING) && !record.parked();
+  };
+  std::uint64_t running = 0, counted = 0;
+  for (const auto& [number, record] : seen_) {
+    if (!runs(record)) continue;
+    ++running;
+    if (!record.paused() && !record.undo_held()) ++counted;
+  }
   for (const auto& [number, id] : ids_) {
     const auto record = store::load_task(durable, number);
     if (!record.ok() || !*record) continue;
-    // Where few may run at a time, launches queue behind a task that goes its slow way; whether that gets on is judged by itself.
-    const auto queues = jobs_.any() && busy && (*record)->state() == v1::TASK_STATE_PENDING;
+    // Where few may run at a time, tasks queue behind those that go their slow way; whether these get on is judged by itself.
+    const auto is_full = counted >= most_running_ || (jobs_.any() && running > 0);
+    const auto queues = is_full && (*record)->state() == v1::TASK_STATE_PENDING;
     const auto waits = queues || waits_for_start(**record) || has_ended((*record)->state()) || (*record)->parked() || (*record)->paused() ||
                        (*record)->undo_held();
     auto& last = progressed_[number];

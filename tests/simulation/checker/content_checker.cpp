@@ -186,11 +186,14 @@ void content_checker::judge_input(const v1::Perform& what, const v1::TaskRecord&
   const auto expected = fill_template(plan.step(what.step()).with_json(), document);
   world_.judges("input");
   auto& last = inputs_[{what.task_id(), what.step()}];
-  // A step before it that was passed over has been skipped or settled since: the step keeps its input.
+  // A step before it that was passed over has been skipped or settled since, or the step itself was passed over, so that what its rounds
+  // gave counts no more: it keeps its input.
   const auto skipped = skips_.lower_bound({what.task_id(), ""});
   const auto settled = settled_.lower_bound({what.task_id(), 0});
-  const auto is_kept = what.input() == last && ((skipped != skips_.end() && skipped->first == what.task_id()) ||
-                                                (settled != settled_.end() && settled->task == what.task_id()));
+  const auto is_kept =
+      what.input() == last &&
+      ((skipped != skips_.end() && skipped->first == what.task_id()) || (settled != settled_.end() && settled->task == what.task_id()) ||
+       (what.direction() == v1::DIRECTION_LOOKUP && record.steps(static_cast<int>(what.step())).passed_over()));
   if (!expected && !is_kept)
     world::broken("input", text_of(what) + " was handed over with " + shown(what.input()) + ", and " + plan.step(what.step()).with_json() +
                                " gives nothing");

@@ -110,6 +110,7 @@ void node::start_core() {
     limits.brake.window = std::chrono::seconds{20};
   }
   limit_launches(limits, *epoch);
+  if (home_.is_latest(*epoch)) checker_.runs_at_most(limits.running_tasks);
   in_process([&] {
     pass(failpoint_id::start_epoch_raised);
     scheduler::ports around{&time(), &store_, this, this, this, &engine_, &zones_};

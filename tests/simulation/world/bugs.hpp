@@ -75,6 +75,10 @@ class buggy_engine final : public core::workflow_engine {
     book_.decide(record);
     engine_.next_undo(definition, record, out);
   }
+  void next_dropped(const core::workflow& definition, const v1::TaskRecord& record, core::next_steps& out) const override {
+    book_.decide(record);
+    engine_.next_dropped(definition, record, out);
+  }
 
  private:
   core::declarative_engine engine_;

@@ -60,7 +60,7 @@ void task_machine::accept(std::uint32_t index) {
   note(v1::EVENT_KIND_STEP_ACCEPTED, index, "its callback may come until " + format_utc(until_ms));
   out_.changed = true;
   // A task that drains waits for no callback: the step is in doubt as any other.
-  if (!drains()) await_callback(index, until_ms);
+  if (!drains(step)) await_callback(index, until_ms);
 }
 
 void task_machine::await_callback(std::uint32_t index, std::int64_t until_ms) {

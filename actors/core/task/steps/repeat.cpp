@@ -9,7 +9,7 @@ namespace fairlead::core {
 
 /// A round has ended well. From here on nothing about it is in doubt, and another round has another key.
 void task_machine::end_round(std::uint32_t index, const std::string& output) {
-  const auto next_in_doubt = asked_since_backup(at(index)) && !drains();
+  const auto next_in_doubt = asked_since_backup(at(index)) && !drains(at(index));
   const auto key_used_at_ms = at(index).key_used_at_unix_ms();
   move_step(record_, index, step_moves::repeat, ctx_.now, out_);
   keep_result(index, output);
@@ -31,7 +31,7 @@ void task_machine::end_round(std::uint32_t index, const std::string& output) {
   step.clear_input_edited();
   note(v1::EVENT_KIND_STEP_REPEATED, index, "round " + std::to_string(step.rounds()) + " has ended");
   // In a task that is stopped the step waits for what becomes of the task.
-  if (record_.state() == v1::TASK_STATE_RUNNING && !stopped() && !record_.failing()) ask_until(index);
+  if (record_.state() == v1::TASK_STATE_RUNNING && !stopped() && !record_.failing() && !step.dropped()) ask_until(index);
 }
 
 void task_machine::ask_until(std::uint32_t index) {

@@ -99,6 +99,10 @@ class workflow_step {
     needs(step);
     return needs(more...);
   }
+  /// The step starts when this many of its needs are completed. What then nothing needs any more is undone.
+  workflow_step& join(std::uint32_t completed);
+  /// The same with one.
+  workflow_step& join_any() { return join(1); }
   workflow_step& agent(std::string name);
   workflow_step& call(std::string name);
   /// The step waits this long, counted from the moment at which all that it needs is over.

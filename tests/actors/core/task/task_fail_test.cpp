@@ -306,6 +306,29 @@ TEST(task_fail, a_second_terminate_does_not_cut_short_the_wait_for_an_abandoned_
   EXPECT_EQ(w.at(1).not_before_unix_ms(), until);
 }
 
+TEST(task_fail, a_second_terminate_keeps_what_a_callback_has_said_of_an_abandoned_attempt) {
+  auto definition = two_undoable();
+  definition.mutable_steps(1)->set_callback_ms(60'000);
+  world w{definition};
+  w.started();
+  w.outcome(0, 1);
+  w.terminate_now();
+  ASSERT_EQ(w.record.state(), v1::TASK_STATE_FAILED);
+  ASSERT_FALSE(w.operate(v1::OPERATOR_VERB_UNDO).refused);
+  ASSERT_FALSE(w.callback(1, 0, R"({"v":4})").refused);
+  ASSERT_TRUE(w.at(1).has_early_answer()) << "its agent may still be at it";
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_TERMINATE).ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_FAILED);
+  EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_COMPLETED);
+  EXPECT_EQ(w.at(1).output().json(), R"({"v":4})");
+  EXPECT_FALSE(w.at(1).has_early_answer());
+  EXPECT_EQ(last_detail(w), "stands: a, b");
+  // Nothing is undone before the agent must have stopped.
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_UNDO).performs.empty());
+  w.advance_ms(w.at(1).not_before_unix_ms() - w.now_ms);
+  EXPECT_EQ(w.apply(task_due{}).performs.size(), 2u);
+}
+
 TEST(task_fail, an_abandoned_undo_or_look_up_is_not_repeated_before_its_end_although_the_clock_is_set_back) {
   auto definition = two_undoable();
   definition.mutable_steps(0)->mutable_undo()->set_timeout_ms(5'000);

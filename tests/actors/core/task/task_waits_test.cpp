@@ -73,6 +73,20 @@ TEST(task_waits, so_does_one_that_is_to_be_undone_or_looked_up) {
   EXPECT_EQ(waits(w), "1 look up: an instance of its agent, 0 undo: its input");
 }
 
+TEST(task_waits, nothing_waits_to_be_undone_while_the_lease_of_an_abandoned_attempt_is_awaited) {
+  world w{graph({undoable(step("a"), computed), undoable(step("b"))})};
+  w.started();
+  w.outcome(0, 1);
+  w.terminate_now();
+  ASSERT_FALSE(w.operate(v1::OPERATOR_VERB_UNDO).refused);
+  ASSERT_GT(w.at(1).not_before_unix_ms(), w.now_ms) << "its agent may still be at it";
+  EXPECT_EQ(waits(w), "") << "nobody has been asked for the input, and nobody has to be";
+  EXPECT_FALSE(w.apply(wait_lost{}).changed);
+  w.advance_ms(w.at(1).not_before_unix_ms() - w.now_ms);
+  w.apply(task_due{});
+  EXPECT_EQ(waits(w), "0 undo: its input");
+}
+
 TEST(task_waits, an_attempt_without_a_lease_is_waited_for_in_vain_and_then_in_doubt) {
   world w{graph({step("a")})};
   w.started();

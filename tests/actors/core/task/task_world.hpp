@@ -16,6 +16,7 @@
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/workflow/declarative.hpp"
+#include "actors/core/workflow/join.hpp"
 #include "tests/actors/core/task/fake_agents.hpp"
 
 namespace fairlead::core::testing {
@@ -99,6 +100,7 @@ inline std::string text_of(const v1::StepRecord& step) {
   if (step.doubtful()) out += " DOUBTFUL";
   if (step.given_up()) out += " GIVEN UP";
   if (step.passed_over()) out += " PASSED OVER";
+  if (step.dropped()) out += " DROPPED";
   if (step.timed_out()) out += " TIMED OUT";
   if (step.rounds() > 0) out += " rounds=" + std::to_string(step.rounds()) + (step.until_open() ? " UNTIL?" : "");
   if (step.wanted()) out += " WANTED";
@@ -253,14 +255,19 @@ inline void check_always_true(const v1::TaskRecord& record, const workflow& defi
     }
     if (state == v1::STEP_STATE_RUNNING) {
       EXPECT_TRUE(step.has_input());
+      if (of.join() > 0) {
+        EXPECT_TRUE(count_of_join(definition, record, step.definition()).met()) << step.path() << " runs before its join is met";
+      }
       for (const auto need : definition.compiled(step.definition()).needs)
-        EXPECT_TRUE(satisfies_needs(record.steps(static_cast<int>(need)))) << step.path() << " runs before what it needs";
+        EXPECT_TRUE((of.join() > 0 && !of.pivot()) || is_over(definition, record.steps(static_cast<int>(need))))
+            << step.path() << " runs before what it needs";
     }
     // Undone in reverse order: what descends from a step that is being undone has nothing left.
     if (state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_UNDONE) {
       EXPECT_FALSE(of.pivot());
       for (const auto later : definition.compiled(step.definition()).needed_by) {
         const auto& after = record.steps(static_cast<int>(later));
+        if (step.dropped() && !after.dropped()) continue;
         EXPECT_FALSE(after.doubtful()) << after.path();
         EXPECT_FALSE(is_undone_though_failed(definition.step_definition(after.definition()), after)) << after.path();
         if (definition.compiled(after.definition()).undo_with) {

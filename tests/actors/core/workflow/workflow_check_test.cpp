@@ -114,6 +114,25 @@ TEST(workflow_check, names_every_cycle) {
                                             "d/needs: these steps wait for each other: d -> f -> e -> d; remove one of these needs"}));
 }
 
+TEST(workflow_check, names_all_steps_of_a_cycle_up_to_a_hundred) {
+  const auto cycle = [](int size) {
+    v1::WorkflowDefinition out;
+    out.set_name("order");
+    for (int i = 0; i < size; ++i) add_step(out, "s" + std::to_string(i), {"s" + std::to_string((i + 1) % size)});
+    return problems_of(out).at(0);
+  };
+  EXPECT_NE(cycle(100).find("s98 -> s99 -> s0;"), std::string::npos) << cycle(100);
+  EXPECT_NE(cycle(103).find("s99 -> 3 more -> s0;"), std::string::npos) << cycle(103);
+}
+
+TEST(workflow_check, refuses_a_retention_that_is_too_long) {
+  auto definition = chain({"a"});
+  definition.set_keep_days(3'660);
+  EXPECT_EQ(problems_of(definition), lines{});
+  definition.set_keep_days(3'661);
+  EXPECT_EQ(problems_of(definition), lines{"/retention: 3661d is not between 1d and 3660d"});
+}
+
 TEST(workflow_check, a_diamond_is_no_cycle) {
   v1::WorkflowDefinition definition;
   definition.set_name("diamond");

@@ -1,4 +1,4 @@
-#include "app/cli/node/workflow_show.hpp"
+#include "app/cli/workflow/workflow_show.hpp"
 
 #include "actors/core/task/record.hpp"
 #include "actors/core/text/json.hpp"
@@ -126,6 +126,9 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
     out += "types     " + printable(step.name()) + ": " + (step.input_type().empty() ? "any JSON" : printable(step.input_type())) + " -> " +
            (step.output_type().empty() ? "any JSON" : printable(step.output_type())) + "\n";
   }
+  for (const auto& step : definition.steps())
+    if (step.join() > 0)
+      out += "join      " + printable(step.name()) + ": " + std::to_string(step.join()) + " of " + printable(joined(step.needs())) + "\n";
   for (const auto& step : definition.steps())
     if (!step.when_json().empty())
       out += "when      " + printable(step.name()) + ": " + printable(core::decode_json_string(step.when_json())) + "\n";

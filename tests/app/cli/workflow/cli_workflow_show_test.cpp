@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/node/workflow_show.hpp"
+#include "app/cli/workflow/workflow_show.hpp"
 #include "app/files/workflow_file.hpp"
 
 namespace fairlead::app {

@@ -4,17 +4,19 @@
 
 #include "actors/core/workflow/advice.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/node/workflow_show.hpp"
+#include "app/cli/graph/graph.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/problems.hpp"
 #include "app/cli/screen/screen.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/versions/versions.hpp"
+#include "app/cli/workflow/workflow_show.hpp"
 #include "app/config/config.hpp"
 #include "app/expressions/workflow_expressions.hpp"
 #include "app/files/workflow_file.hpp"
 #include "app/json/node/workflows.hpp"
 #include "app/json/writer.hpp"
+#include "app/workflow_test/command.hpp"
 
 namespace fairlead::app {
 
@@ -72,10 +74,42 @@ std::string check_json(const read_files& files) {
   return out.end_object().text() + "\n";
 }
 
-void check_workflows(cli_context& context, const std::vector<std::string>& paths, const std::string& agents_path) {
+enum class picture { none, text, dot };
+
+/// The option of a command that draws workflows; `--json` has a form of its own.
+struct picture_options {
+  bool text = false;
+  bool dot = false;
+
+  picture chosen() const { return dot ? picture::dot : text ? picture::text : picture::none; }
+};
+
+std::shared_ptr<picture_options> add_picture_options(CLI::App& command) {
+  auto out = std::make_shared<picture_options>();
+  auto* const graph = command.add_flag("--graph", out->text, "Print the steps as a graph: a table, level by level");
+  auto* const dot = command.add_flag("--dot", out->dot, "Print the steps as a graph for Graphviz");
+  auto* const json = command.get_option("--json");
+  graph->excludes(dot)->excludes(json);
+  dot->excludes(json);
+  return out;
+}
+
+std::string drawn(const v1::WorkflowDefinition& definition, picture how) {
+  return how == picture::dot ? graph_dot(definition) : graph_text(definition);
+}
+
+void check_workflows(cli_context& context, const std::vector<std::string>& paths, const std::string& agents_path, picture how) {
   const auto files = read_all(paths, agents_path);
+  if (how == picture::dot) show_as_written();
   if (context.json) {
     print(context, check_json(files));
+  } else if (how != picture::none) {
+    bool first = true;
+    for (const auto& file : files.workflows) {
+      if (!file.problems.empty()) continue;
+      print(context, (first ? "" : "\n") + drawn(file.definition, how));
+      first = false;
+    }
   } else {
     for (const auto& file : files.workflows)
       if (file.problems.empty())
@@ -126,7 +160,8 @@ void add_check(CLI::App& group, cli_context& context) {
   command->add_option("--agents", *agents, "A node file: also check that it has the agents and calls of the workflows")
       ->type_name("NODE.yaml");
   add_json_option(*command, context);
-  command->callback([&context, paths, agents] { check_workflows(context, *paths, *agents); });
+  const auto how = add_picture_options(*command);
+  command->callback([&context, paths, agents, how] { check_workflows(context, *paths, *agents, how->chosen()); });
 }
 
 void add_deploy(CLI::App& group, cli_context& context) {
@@ -158,15 +193,20 @@ void add_workflow_show(CLI::App& group, cli_context& context) {
   auto source = std::make_shared<bool>(false);
   auto version = std::make_shared<std::string>();
   command->add_option("NAME", *name, "Name of the workflow")->required();
-  command->add_flag("--source", *source, "Print only the YAML of the workflow, as it was deployed");
+  auto* const as_deployed = command->add_flag("--source", *source, "Print only the YAML of the workflow, as it was deployed");
   command->add_option("--version", *version, "The version whose content begins so, at least 8 digits (default: the current one)")
       ->type_name("HASH");
   add_client_options(*command, context);
-  command->callback([&context, name, source, version] {
-    if (*source) show_as_written();
+  const auto how = add_picture_options(*command);
+  as_deployed->excludes("--graph")->excludes("--dot");
+  command->callback([&context, name, source, version, how] {
+    if (*source || how->chosen() == picture::dot) show_as_written();
     run_request(
         context, [&](client& to) { return ask_for_version(to, *name, *version); }, workflow_show_json,
-        [&](const v1::WorkflowShowReply& reply) { return *source ? reply.workflow().source() : workflow_show_text(reply); });
+        [&](const v1::WorkflowShowReply& reply) {
+          if (how->chosen() != picture::none) return drawn(reply.workflow().definition(), how->chosen());
+          return *source ? reply.workflow().source() : workflow_show_text(reply);
+        });
   });
 }
 
@@ -196,9 +236,12 @@ void add_workflow_delete(CLI::App& group, cli_context& context) {
 }  // namespace
 
 void add_workflow_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("workflow", "Check, deploy, compare, show and delete workflows, and let tasks go on by other versions");
+  auto* group = app.add_subcommand("workflow", "Write, check, test, deploy, compare, show and delete workflows");
   group->require_subcommand(1);
+  add_workflow_new(*group, context);
+  add_workflow_schema(*group, context);
   add_check(*group, context);
+  add_workflow_test(*group, context);
   add_deploy(*group, context);
   add_workflow_list(*group, context);
   add_workflow_show(*group, context);

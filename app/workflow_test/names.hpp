@@ -1,0 +1,38 @@
+#pragma once
+// The names that a workflow has, against which those in a test file are checked.
+
+#include <string>
+#include <vector>
+
+#include "app/yaml/reader.hpp"
+#include "messages/workflow.pb.h"
+
+namespace fairlead::app {
+
+class workflow_names {
+ public:
+  explicit workflow_names(const v1::WorkflowDefinition& definition);
+
+  const v1::WorkflowDefinition& definition() const { return *definition_; }
+  /// null: the workflow has no such step.
+  const v1::StepDefinition* step(const std::string& name) const;
+  /// `payment.charge` is what some step performs, or what undoes it.
+  bool has_call(const std::string& key) const;
+  /// Some step that awaits a callback performs the call.
+  bool has_callback(const std::string& call) const;
+  const std::vector<std::string>& calls() const { return calls_; }
+  const std::vector<std::string>& steps() const { return steps_; }
+
+  /// Each complains at the node where the workflow has no such name.
+  bool check_step(const yaml_node& node, const std::string& name) const;
+  bool check_signal(const yaml_node& node, const std::string& name) const;
+
+ private:
+  const v1::WorkflowDefinition* definition_;
+  std::vector<std::string> steps_, calls_, signals_, callback_calls_;
+};
+
+/// `did you mean charge?`, or which names there are; without a full stop.
+std::string names_remedy(const std::string& unknown, const std::vector<std::string>& known, const std::string& what);
+
+}  // namespace fairlead::app

@@ -1,0 +1,40 @@
+#pragma once
+// Agents that answer what a test file says.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/rehearsal/agents.hpp"
+#include "app/workflow_test/test_file.hpp"
+
+namespace fairlead::app {
+
+class scripted_agents final : public rehearsed_agents {
+ public:
+  scripted_agents(const test_file& of, const test_case& what);
+
+  result<rehearsed_answer> answer(const rehearsed_attempt& what) override;
+  bool looks_up(std::string_view agent, std::string_view call) const override;
+
+  /// The scripts of the case, not those of the file, of which an answer was not given.
+  struct unused_script {
+    const answer_script* script = nullptr;
+    std::size_t given = 0;
+  };
+  std::vector<unused_script> unused() const;
+
+ private:
+  struct line {
+    const answer_script* script = nullptr;
+    std::size_t given = 0;
+  };
+  static std::map<std::string, line> lines_of(const std::vector<answer_script>& scripts);
+  line* find(const std::string& key);
+
+  std::map<std::string, line> own_, shared_;  // by key: of the case, of the file
+  const v1::WorkflowDefinition& definition_;
+};
+
+}  // namespace fairlead::app
