@@ -285,7 +285,10 @@ v1::WorkflowListReply merge(const v1::WorkflowListRequest&, std::vector<v1::Work
   auto out = std::move(*first);
   auto counted = std::all_of(answers.begin(), answers.end(), has_answered);
   std::map<std::string, v1::WorkflowSummary*> by_name;
-  for (auto& item : *out.mutable_items()) by_name[item.name()] = &item;
+  for (auto& item : *out.mutable_items()) {
+    by_name[item.name()] = &item;
+    if (item.all().empty()) counted = false;  // a node of an earlier release
+  }
   for (auto one = std::next(first); counted && one != answers.end(); ++one)
     for (const auto& item : one->items()) {
       const auto known = by_name.find(item.name());

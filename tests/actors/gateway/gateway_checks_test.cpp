@@ -187,6 +187,22 @@ TEST(check_of_a_request, a_signal_belongs_to_no_other_action) {
   EXPECT_EQ(refused(what), "the request names a signal, and its action is another one");
 }
 
+TEST(check_of_a_request, versions_belong_to_a_migration_which_needs_both) {
+  v1::OperateRequest what;
+  what.add_ids("order-1");
+  auto& action = *what.mutable_action();
+  action.set_verb(v1::OPERATOR_VERB_MIGRATE);
+  action.set_from_hash(std::string(16, 'a'));
+  const auto lacks = "the request does not name the versions by which the tasks go and are to go on";
+  EXPECT_EQ(refused(what), lacks);
+  action.set_to_hash(std::string(15, 'b'));
+  EXPECT_EQ(refused(what), lacks);
+  action.set_to_hash(std::string(16, 'b'));
+  EXPECT_EQ(refused(what), "");
+  action.set_verb(v1::OPERATOR_VERB_RETRY);
+  EXPECT_EQ(refused(what), "the request names versions of a workflow, and its action is another one than migrate");
+}
+
 TEST(right_for_a_request, to_signal_or_to_call_back_is_that_of_whoever_submits_tasks) {
   v1::OperateRequest what;
   for (int verb = v1::OperatorVerb_MIN; verb <= v1::OperatorVerb_MAX; ++verb) {

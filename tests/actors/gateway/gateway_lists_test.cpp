@@ -381,5 +381,45 @@ TEST(merged_doctors, list_so_many_effects_without_a_task_and_count_the_others) {
   EXPECT_EQ(merged.effects_dropped(), 5u * 256 - 1'000 + 10);
 }
 
+v1::WorkflowListReply workflows_with(std::vector<std::pair<std::string, std::uint64_t>> live) {
+  v1::WorkflowListReply out;
+  auto& item = *out.add_items();
+  item.set_name("order");
+  item.set_content_hash("new");
+  for (const auto& [hash, tasks] : live) {
+    auto& version = *item.add_all();
+    version.set_content_hash(hash);
+    version.set_deployed_at_unix_ms(hash == "old" ? 1 : 2);
+    version.set_live_tasks(tasks);
+    version.set_parked_tasks(1);
+  }
+  return out;
+}
+
+TEST(merged_workflows, have_the_tasks_of_all_shards_by_version_the_current_one_first) {
+  const v1::WorkflowListRequest what;
+  const auto merged =
+      merge(what, {workflows_with({{"old", 2}, {"new", 1}}), workflows_with({{"new", 4}}), workflows_with({{"new", 0}, {"mid", 7}})});
+  ASSERT_EQ(merged.items_size(), 1);
+  std::string text;
+  for (const auto& one : merged.items(0).all())
+    text += one.content_hash() + " " + std::to_string(one.live_tasks()) + "/" + std::to_string(one.parked_tasks()) + " ";
+  EXPECT_EQ(text, "new 5/3 mid 7/1 old 2/1 ");
+}
+
+TEST(merged_workflows, are_listed_without_counts_where_a_shard_has_not_counted) {
+  const v1::WorkflowListRequest what;
+  v1::WorkflowListReply away;
+  away.mutable_error()->set_code(v1::ERROR_CODE_UNAVAILABLE);
+  for (const auto& silent : {away, workflows_with({})})
+    for (const auto& answers : {std::vector{silent, workflows_with({{"new", 3}})}, std::vector{workflows_with({{"new", 3}}), silent}}) {
+      const auto merged = merge(what, answers);
+      EXPECT_EQ(merged.error().code(), v1::ERROR_CODE_OK);
+      ASSERT_EQ(merged.items_size(), 1);
+      EXPECT_EQ(merged.items(0).all_size(), 0);
+    }
+  EXPECT_EQ(merge(what, {away, away}).error().code(), v1::ERROR_CODE_UNAVAILABLE);
+}
+
 }  // namespace
 }  // namespace fairlead

@@ -141,6 +141,7 @@ inline std::string text_of(const decision& made) {
   if (made.accepted) out += "accepted\n";
   if (made.ended) out += "ended\n";
   if (made.parked) out += "parked\n";
+  if (made.migrated) out += "migrated\n";
   if (made.answered_undo) out += "answered with undo\n";
   if (made.refused) out += std::string{"refused: "} + code_word(made.refused->code) + ": " + made.refused->sentence + "\n";
   if (made.fatal) out += "fatal: " + made.fatal->sentence + "\n";
