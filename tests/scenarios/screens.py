@@ -162,6 +162,7 @@ def steady(text, here):
     text = re.sub(r"\b(in )?\d+(ms|s|m|h|d)( ago)?\b", lambda found: "AGE" if found[1] or found[3] else "DURATION", text)
     text = re.sub(r"\bafter\s+\d+ ms:", lambda found: re.sub(r"\d+", "0", found[0]), text)  # of libcurl, on a busy machine
     text = re.sub(r"\b[0-9a-f]{32}\b", "HASH", text)
+    text = re.sub(r"\b[0-9a-f]{12}$", "VERSION", text, flags=re.M)
     text = re.sub(r"\b\d+(\.\d)? (B|KiB|MiB)\b", "SIZE", text)
     # A commit of the last 100 ms is in the journal only, and not every file system writes past the page cache.
     text = re.sub(r",\s+SIZE\s+not\s+applied\s+yet|,\s+written\s+through\s+the\s+page\s+cache", "", text)

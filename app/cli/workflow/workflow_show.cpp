@@ -94,16 +94,18 @@ std::string workflow_list_text(const v1::WorkflowListReply& reply) {
                     {"LIVE", align::right},
                     {"PARKED", align::right},
                     {"DEPLOYED"},
-                    {"CONTENT", align::left, narrow::below}}};
+                    {"CONTENT"}}};
+  // So much names a version, and has room.
+  const auto content = [](const std::string& hash) { return store::to_hex(hash).substr(0, 12); };
   for (const auto& one : reply.items()) {
     if (one.all().empty())
       table.add({one.name(), std::to_string(one.steps()), std::to_string(one.versions()), "-", "-", time_cell(one.deployed_at_unix_ms()),
-                 store::to_hex(one.content_hash())});
+                 content(one.content_hash())});
     for (const auto& version : one.all()) {
       const bool current = version.content_hash() == one.content_hash();
       table.add({one.name(), current ? std::to_string(one.steps()) : "", current ? std::to_string(one.versions()) : "",
                  std::to_string(version.live_tasks()), std::to_string(version.parked_tasks()), time_cell(version.deployed_at_unix_ms()),
-                 store::to_hex(version.content_hash()) + (current ? "" : " (earlier)")});
+                 content(version.content_hash()) + (current ? "" : " (earlier)")});
     }
   }
   return table.text();
