@@ -1,0 +1,122 @@
+#include "actors/core/task/migration/migration.hpp"
+
+#include <google/protobuf/descriptor.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/actors/core/task/task_world.hpp"
+
+namespace fairlead::core::testing {
+namespace {
+
+std::shared_ptr<const workflow> compiled(v1::WorkflowDefinition definition) {
+  auto out = workflow::compile(std::move(definition), "other");
+  return out ? *out : nullptr;
+}
+
+/// Another value in a field of the step. False: the test does not know how, or the value it has is that already.
+bool change(v1::StepDefinition& step, const google::protobuf::FieldDescriptor& field) {
+  using type = google::protobuf::FieldDescriptor;
+  const auto& of = *step.GetReflection();
+  const std::string name{field.name()};
+  switch (field.cpp_type()) {
+    case type::CPPTYPE_MESSAGE: field.is_repeated() ? of.AddMessage(&step, &field) : of.MutableMessage(&step, &field); break;
+    case type::CPPTYPE_STRING: {
+      const auto text = name.ends_with("_json") ? R"("${ .input.n }")" : "another";
+      if (field.is_repeated()) return false;  // `needs` is about other steps
+      of.SetString(&step, &field, text);
+      break;
+    }
+    case type::CPPTYPE_BOOL: of.SetBool(&step, &field, !of.GetBool(step, &field)); break;
+    case type::CPPTYPE_UINT32: of.SetUInt32(&step, &field, of.GetUInt32(step, &field) + 1); break;
+    case type::CPPTYPE_INT64: of.SetInt64(&step, &field, of.GetInt64(step, &field) + 1); break;
+    case type::CPPTYPE_ENUM: of.SetEnumValue(&step, &field, of.GetEnumValue(step, &field) == 1 ? 2 : 1); break;
+    default: return false;
+  }
+  return true;
+}
+
+class migration_test : public ::testing::Test {
+ protected:
+  migration_test() {
+    w.started();
+    w.outcome(0, 1);
+  }
+
+  /// What stands in the way if the step is another one there.
+  std::vector<unfit_step> unfit_with(int at, const v1::StepDefinition& step) {
+    auto other = w.definition().definition();
+    *other.mutable_steps(at) = step;
+    const auto to = compiled(other);
+    // Types that are not there, and the like.
+    return to == nullptr ? std::vector<unfit_step>{{"", "unlawful"}} : unfit_steps(w.record, w.definition(), *to);
+  }
+
+  /// `a` has ended, `b` is in progress, `c` has not begun.
+  world w{graph({undoable(step("a")), with_undo_none(step("b", {"a"})), with_undo_none(step("c", {"b"}))})};
+};
+
+TEST_F(migration_test, holds_every_field_of_a_step_that_has_begun_to_be_the_same_but_for_those_that_nothing_reads_any_more) {
+  const std::set<std::string> free{"with_json", "timeout_ms", "attempts", "in_doubt",    "on_failure",       "cool_off_ms", "input_type",
+                                   "signal",    "repeat",     "retry",    "callback_ms", "goes_on_untimely", "when_json",   "retry_for_ms"};
+  std::set<std::string> tried;
+  const auto& all = *v1::StepDefinition::descriptor();
+  for (int i = 0; i < all.field_count(); ++i) {
+    const auto& field = *all.field(i);
+    const std::string name{field.name()};
+    for (const int at : {0, 1, 2}) {
+      auto step = w.definition().definition().steps(at);
+      const auto before = step.SerializeAsString();
+      if (name == "name" || !change(step, field) || step.SerializeAsString() == before) continue;
+      const auto unfit = unfit_with(at, step);
+      if (!unfit.empty() && unfit.front().why == "unlawful") continue;
+      tried.insert(name);
+      const auto may_differ = at == 2 || (at == 0 && free.contains(name));
+      EXPECT_EQ(unfit.empty(), may_differ) << name << " of step " << step.name() << (unfit.empty() ? "" : ": " + unfit.front().why);
+      if (!unfit.empty()) {
+        EXPECT_EQ(unfit.front().step, step.name()) << name;
+      }
+    }
+  }
+  EXPECT_GE(tried.size(), 15u) << "the test sees few fields";
+  EXPECT_TRUE(tried.contains("join") && tried.contains("finally") && tried.contains("agent") && tried.contains("pivot"));
+}
+
+TEST_F(migration_test, takes_a_step_that_waited_for_nothing_but_a_slot_for_one_that_has_not_begun) {
+  v1::StepRecord step = w.at(2);
+  EXPECT_FALSE(has_begun(step));
+  step.set_wanted(true);
+  step.set_blocked_seen_ms(7);
+  EXPECT_FALSE(has_begun(step));
+  EXPECT_TRUE(has_begun(w.at(0)));
+  EXPECT_TRUE(has_begun(w.at(1)));
+  step.set_input_edited(true);
+  EXPECT_TRUE(has_begun(step)) << "an operator has been there";
+}
+
+TEST_F(migration_test, needs_a_place_for_what_has_begun_and_nothing_new_in_front_of_it) {
+  const auto& old = w.definition().definition();
+  const auto why = [&](const std::vector<v1::StepDefinition>& steps) {
+    const auto to = compiled(graph(steps));
+    std::string out;
+    for (const auto& one : unfit_steps(w.record, w.definition(), *to)) out += one.step + ": " + one.why + "\n";
+    return out;
+  };
+  const auto fresh = with_undo_none(step("fresh"));
+  EXPECT_EQ(why({old.steps(0), old.steps(1), fresh, old.steps(2)}), "");
+  EXPECT_EQ(why({old.steps(0), old.steps(1)}), "") << "what has not begun may go";
+  EXPECT_EQ(why({old.steps(1)}),
+            "a: has begun, and the other version has no such step\n"
+            "b: has begun as number 2 of the file's steps, and is number 1 there\n");
+  EXPECT_EQ(why({old.steps(0), fresh, old.steps(1)}), "b: has begun as number 2 of the file's steps, and is number 3 there\n");
+  auto behind = old.steps(0);
+  behind.add_needs("fresh");
+  EXPECT_EQ(why({behind, old.steps(1), fresh}), "a: has begun, and waits there for step fresh, which has not ended\n");
+}
+
+}  // namespace
+}  // namespace fairlead::core::testing
