@@ -375,23 +375,18 @@ def check_keys_of_the_source(page, keys):
 
 def check_examples(folder):
     """YAML blocks that are whole workflows, their tests, jobs or `agents` of a node file pass the program's checks."""
-    seen = 0
+    seen, checks = 0, {"workflow": ("workflow", "check"), "test": ("workflow", "test"), "job": ("job", "deploy", "--check")}
+    for workflow in (ROOT / "config" / "workflows").glob("*.yaml"):
+        (folder / workflow.name).write_text(text_of(workflow), encoding="utf-8")
     for page in PAGES:
         for language, block in blocks_of(page):
             if language != "yaml":
                 continue
             file = folder / "example.yaml"
-            if re.match(r"workflow:", block):
+            check = checks.get(block.split(":")[0])
+            if check:
                 file.write_text(block, encoding="utf-8")
-                checked = run("workflow", "check", file)
-            elif re.match(r"test:", block):
-                for workflow in (ROOT / "config" / "workflows").glob("*.yaml"):
-                    (folder / workflow.name).write_text(text_of(workflow), encoding="utf-8")
-                file.write_text(block, encoding="utf-8")
-                checked = run("workflow", "test", file)
-            elif re.match(r"job:", block):
-                file.write_text(block, encoding="utf-8")
-                checked = run("job", "deploy", "--check", file)
+                checked = run(*check, file)
             elif re.match(r"(agents|caf|alerts|undo_brake|replies):", block):
                 named = sorted(set(re.findall(r"\$secret\{([\w.-]+)\}", block)))
                 secrets = "".join(f"  {name}: {{ file: secret }}\n" for name in named)

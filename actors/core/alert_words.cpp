@@ -31,6 +31,7 @@ constexpr kind_row kinds[] = {
     {"replica_behind", v1::ALERT_KIND_REPLICA_BEHIND},
     {"store_damaged", v1::ALERT_KIND_STORE_DAMAGED, true},
     {"certificate_ends", v1::ALERT_KIND_CERTIFICATE_ENDS},
+    {"finally_failed", v1::ALERT_KIND_FINALLY_FAILED, true},
 };
 
 const kind_row* row_of(v1::AlertKind kind) {

@@ -146,6 +146,11 @@ struct planted_faults {
   bool keep_key_after_fault = false;    // after a callback with a fault the next attempt uses the same key
   bool forget_callback_end = false;     // a step waits for its callback for ever
 
+  bool finally_twice = false;               // a step of the end that has completed is performed again when its task is undone
+  bool finally_skipped = false;             // a task is undone or fails without its steps of the end
+  bool finally_before_drain = false;        // steps of the end begin while attempts of other steps are in progress
+  bool after_failure_of_completed = false;  // a task that completes performs its after_failure steps
+
   bool lose_notice = false;         // no notice is sent when a task has ended
   bool keep_snapshot = false;       // reads may be older than answers already given
   bool take_old_rows = false;       // rows that a courier meant for an earlier Scheduler are erased again

@@ -399,6 +399,11 @@ void scheduler::write_alerts(v1::TaskRecord& record, core::decision& made) {
   };
   if (made.unparked && !faults_.keep_task_alert) resolve();
   for (auto& draft : made.alerts) {
+    // It outlives the task: only an operator can say that what the step was to do is done.
+    if (draft.kind() == v1::ALERT_KIND_FINALLY_FAILED) {
+      alerts_.raise(std::move(draft), batches_.page());
+      continue;
+    }
     resolve();
     record.set_alert(alerts_.raise(std::move(draft), batches_.page()));
   }

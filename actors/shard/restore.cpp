@@ -1,6 +1,7 @@
 #include "actors/shard/restore.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -121,13 +122,32 @@ class restorer {
 
   status restore_one(v1::TaskRecord& record) {
     const auto before = store::index_state_of(record);
-    if (!core::restore_task(record, report_.backup_unix_ms, from_unix_ms(how_.now_unix_ms), how_.planted, counted_until_)) return nothing{};
+    const auto known = definition_of(record);
+    if (!known) return known.failure();
+    if (!core::restore_task(record, report_.backup_unix_ms, from_unix_ms(how_.now_unix_ms), how_.planted, counted_until_, *known))
+      return nothing{};
     store::put_task(open_, before, record, true);
     store::move_counters(shard_, before, store::index_state_of(record));
     if (!has_ended(record.state())) ++report_.tasks;
     report_.steps += static_cast<std::uint64_t>(
         std::count_if(record.steps().begin(), record.steps().end(), [](const auto& one) { return one.doubtful() || one.undo_doubtful(); }));
     return write_if_large();
+  }
+
+  /// Null: the store does not have the version.
+  result<const v1::WorkflowDefinition*> definition_of(const v1::TaskRecord& record) {
+    const auto key = store::keys::workflow_version(store::default_namespace, record.workflow(), record.workflow_hash());
+    auto found = versions_.find(key);
+    if (found == versions_.end()) {
+      const auto view = store_.read();
+      const auto row = view->get(store::table::workflow_version, key);
+      if (!row.ok()) return row.failure();
+      found = versions_.emplace(key, std::nullopt).first;
+      v1::DeployedWorkflow deployed;
+      if (*row && deployed.ParseFromArray((*row)->data(), static_cast<int>((*row)->size()))) found->second = deployed.definition();
+    }
+    const v1::WorkflowDefinition* out = found->second ? &*found->second : nullptr;
+    return out;
   }
 
   status restore_jobs() {
@@ -194,6 +214,7 @@ class restorer {
   restore_report report_;
   v1::ShardState shard_;
   std::optional<std::int64_t> counted_until_;
+  std::map<std::string, std::optional<v1::WorkflowDefinition>> versions_;  // by key; nullopt: the store does not have it
   std::uint64_t sequence_ = 0;
   std::uint64_t epoch_ = 0;
   store::batch open_;

@@ -30,6 +30,9 @@ const std::vector<std::pair<std::string, v1::OnFailure>> on_failure_words{{"undo
 const std::vector<std::pair<std::string, v1::InDoubt>> in_doubt_words{
     {"retry", v1::IN_DOUBT_RETRY}, {"park", v1::IN_DOUBT_PARK}, {"fail", v1::IN_DOUBT_FAIL}};
 
+const std::vector<std::pair<std::string, v1::Finally>> finally_words{{"true", v1::FINALLY_ALWAYS},
+                                                                     {"after_failure", v1::FINALLY_AFTER_FAILURE}};
+
 const std::vector<std::pair<std::string, bool>> end_words{{"completed", false}, {"failed", true}};
 const std::vector<std::pair<std::string, bool>> on_timeout_words{{"fail", false}, {"continue", true}};
 
@@ -39,8 +42,8 @@ const std::vector<std::string> step_keys{"agent",   "call",       "wait",       
                                          "retry",   "in_doubt",   "on_failure", "cool_off", "pivot",     "callback",   "repeat"};
 
 // Words of later releases, refused by name.
-const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
-const std::vector<std::string> later_in_step{"for_each", "workflow", "finally", "lock"};
+const std::vector<std::string> later_in_workflow{"labels", "lock", "retry"};
+const std::vector<std::string> later_in_step{"for_each", "workflow", "lock"};
 const std::vector<std::string> later_in_undo{"retry"};
 
 class workflow_reader {
@@ -221,6 +224,10 @@ class workflow_reader {
     if (const auto when = found(section, "when", here)) {
       if (const auto json = when->json()) step.set_when_json(*json);
     }
+    if (found(section, "finally", here)) {
+      v1::Finally value{};
+      if (section.word("finally", value, finally_words)) step.set_finally(value);
+    }
     const auto agent = found(section, "agent", here);
     const auto call = found(section, "call", here);
     const auto wait = found(section, "wait", here);
@@ -284,7 +291,10 @@ class workflow_reader {
     }
     if (const auto callback = found(section, "callback", here)) read_callback(*callback, step);
     if (const auto repeat = found(section, "repeat", here)) read_repeat(*repeat, *step.mutable_repeat());
-    if (const auto undo = found(section, "undo", here)) read_undo(*undo, *step.mutable_undo());
+    if (const auto undo = found(section, "undo", here))
+      read_undo(*undo, *step.mutable_undo());
+    else if (step.finally() != v1::FINALLY_NO)
+      step.mutable_undo()->set_none(true);
   }
 
   /// A number is checked against the needs later.

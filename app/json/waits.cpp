@@ -18,6 +18,8 @@ const v1::StepDefinition* definition_of(const v1::TaskShowReply& reply, const v1
 
 namespace {
 
+bool of_end(const v1::StepDefinition* step) { return step != nullptr && step->finally() != v1::FINALLY_NO; }
+
 /// How many of the step's needs have to complete still, by its join.
 std::uint32_t still_wanted(const v1::TaskShowReply& reply, const v1::StepDefinition& wanted) {
   std::uint32_t completed = 0, performed = 0;
@@ -41,7 +43,7 @@ std::string missing_needs(const v1::TaskShowReply& reply, const v1::StepDefiniti
     const core::needs_graph graph{definition};
     const auto own = graph.index_of(wanted.name());
     for (int i = 0; i < definition.steps_size(); ++i)
-      if (i != own && !graph.reaches(i, own)) needed.insert(definition.steps(i).name());
+      if (i != own && !graph.reaches(i, own) && !of_end(&definition.steps(i))) needed.insert(definition.steps(i).name());
   }
   std::string out;
   for (const auto& other : reply.task().steps()) {
@@ -84,8 +86,21 @@ const char* word_before(v1::Direction direction) {
 }
 
 /// In a live task: the step still has to be performed.
-bool to_be_performed(const v1::TaskRecord& task, const v1::StepRecord& step) {
-  return task.state() == v1::TASK_STATE_RUNNING && step.state() == v1::STEP_STATE_PENDING;
+bool to_be_performed(const v1::TaskRecord& task, const v1::StepRecord& step, const v1::StepDefinition& definition) {
+  return step.state() == v1::STEP_STATE_PENDING && (task.state() == v1::TASK_STATE_RUNNING || of_end(&definition));
+}
+
+/// What comes before a step of the end; empty: nothing.
+std::string before_end(const v1::TaskShowReply& reply, const v1::StepDefinition& wanted) {
+  if (!of_end(&wanted)) return "";
+  const auto running = reply.task().state() == v1::TASK_STATE_RUNNING;
+  if (wanted.finally() == v1::FINALLY_AFTER_FAILURE) return running ? "only after a failure" : "after the last undo";
+  const auto open = [&](const v1::StepRecord& other) {
+    if (of_end(definition_of(reply, other))) return false;
+    return running ? !satisfies_needs(other) : other.state() == v1::STEP_STATE_RUNNING;
+  };
+  const auto& all = reply.task().steps();
+  return std::any_of(all.begin(), all.end(), open) ? "when no other step is performed any more" : "";
 }
 
 bool to_be_looked_up(const v1::StepRecord& step) {
@@ -119,13 +134,14 @@ std::string waits_for(const v1::TaskShowReply& reply, int index, const known_age
     return std::string{word_before(step.direction())} + "ends by " + by(step.complete_by_unix_ms()) +
            (step.has_early_answer() ? "; its callback has come" : "");
   // A step whose failure began the undo is also given up, but no operator needs to decide about it.
-  const bool looked_up_in_vain = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_LOOKUP;  // its undo is next
+  const auto* definition = definition_of(reply, step);
+  const bool undone = step.dropped() || (task.state() == v1::TASK_STATE_UNDOING && !of_end(definition));
+  const bool looked_up_in_vain = undone && step.direction() == v1::DIRECTION_LOOKUP;  // its undo is next
   const bool decided = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_PERFORM && !in_doubt(step);
   if (step.given_up() && !looked_up_in_vain) return decided ? "" : task.parked() ? "given up: waits for an operator" : "given up";
-  if (step.not_before_unix_ms() != 0 && task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_PERFORM)
+  if (step.not_before_unix_ms() != 0 && undone && step.direction() == v1::DIRECTION_PERFORM)
     return "waits for the end of an abandoned attempt, by " + by(step.not_before_unix_ms());
   if (core::waits_for_callback(step)) return "waits for its callback until " + by(step.not_before_unix_ms());
-  const auto* definition = definition_of(reply, step);
   if (step.not_before_unix_ms() != 0 && definition != nullptr && definition->kind() != v1::STEP_KIND_CALL)
     return moment_text(*definition, step, by);
   if (step.not_before_unix_ms() != 0 && definition != nullptr && between_rounds(task, step, *definition))
@@ -134,7 +150,8 @@ std::string waits_for(const v1::TaskShowReply& reply, int index, const known_age
     return (cooling_off(task, index) ? "cooling off, " : "") + std::string{word_before(step.direction())} + "again at " +
            by(step.not_before_unix_ms());
   if (definition == nullptr || is_held(task)) return "";
-  if (to_be_performed(task, step)) {
+  if (to_be_performed(task, step, *definition)) {
+    if (auto before = before_end(reply, *definition); !before.empty()) return before;
     const auto missing = missing_needs(reply, *definition);
     if (!missing.empty()) return "needs " + missing;
     return definition->kind() == v1::STEP_KIND_CALL ? agent_text(definition->agent(), agents) : "";
@@ -152,7 +169,9 @@ bool may_wait_for_agent(const v1::TaskShowReply& reply) {
     const auto* definition = definition_of(reply, step);
     if (definition == nullptr || definition->kind() != v1::STEP_KIND_CALL) continue;
     if (step.complete_by_unix_ms() != 0 || step.not_before_unix_ms() != 0) continue;
-    if (to_be_performed(task, step) || to_be_looked_up(step) || to_be_undone(task, step, *definition)) return true;
+    if ((to_be_performed(task, step, *definition) && before_end(reply, *definition).empty()) || to_be_looked_up(step) ||
+        to_be_undone(task, step, *definition))
+      return true;
   }
   return false;
 }

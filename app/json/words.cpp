@@ -100,6 +100,8 @@ const char* in_doubt_word(v1::InDoubt what) {
   }
 }
 
+const char* finally_word(v1::Finally what) { return what == v1::FINALLY_AFTER_FAILURE ? "after_failure" : "always"; }
+
 std::string task_state_words() {
   std::string out;
   for (const auto& one : task_states) out += (out.empty() ? "" : ", ") + std::string{core::state_word(one.state)};

@@ -85,6 +85,7 @@ v1::WorkflowDefinition finished(const detail::workflow_state& of) {
     const auto& keys = of.keys[static_cast<std::size_t>(i)];
     const auto has = [&keys](const char* key) { return keys.count(key) != 0; };
     step.set_kind(core::kind_of_keys(has("wait"), has("signal"), has("agent") || has("call")));
+    if (step.finally() != v1::FINALLY_NO && !has("undo")) step.mutable_undo()->set_none(true);
     if (step.kind() == v1::STEP_KIND_CALL) continue;
     if (!has("timeout")) step.clear_timeout_ms();
     if (!has("attempts")) step.clear_attempts();
@@ -320,6 +321,16 @@ workflow_step& workflow_step::undo(std::string call, std::string json_template) 
 workflow_step& workflow_step::undo_none() {
   set("undo").mutable_undo()->Clear();
   definition().mutable_undo()->set_none(true);
+  return *this;
+}
+
+workflow_step& workflow_step::finally() {
+  set("finally").set_finally(v1::FINALLY_ALWAYS);
+  return *this;
+}
+
+workflow_step& workflow_step::finally_after_failure() {
+  set("finally").set_finally(v1::FINALLY_AFTER_FAILURE);
   return *this;
 }
 

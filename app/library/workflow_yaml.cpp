@@ -74,6 +74,7 @@ class writer {
     if (!needs.empty()) line(2, "needs", "[" + needs + "]");
     if (step.join() > 0) line(2, "join", step.join() == 1 ? "any" : std::to_string(step.join()));
     if (!step.when_json().empty()) line(2, "when", step.when_json());
+    if (step.finally() != v1::FINALLY_NO) line(2, "finally", step.finally() == v1::FINALLY_AFTER_FAILURE ? "after_failure" : "true");
     switch (step.kind()) {
       case v1::STEP_KIND_VALUE:
         line(2, "with", step.with_json());

@@ -119,8 +119,10 @@ std::optional<asked_of> asked_by(const std::string& key, const yaml_node& node, 
 
 std::vector<answer_script> read_answers(const yaml_node& node, const workflow_names& names) {
   std::vector<answer_script> out;
-  for (const auto& [key, value] : node.entries()) {
-    const auto what = asked_by(key, value, names);
+  const auto entries = node.entries();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto& [key, value] = entries[i];
+    const auto what = asked_by(key, at_key(node, i, value), names);
     if (!what) continue;
     auto& script = out.emplace_back();
     script.key = key;

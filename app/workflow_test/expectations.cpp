@@ -103,7 +103,9 @@ case_expectation read_expectation(const yaml_node& node, const workflow_names& n
   read_names(section, "performed", out.performed, in_order);
   read_names(section, "completed", out.completed, in_order);
   read_names(section, "undone", out.undone, in_order);
-  read_names(section, "skipped", out.skipped, [&](const yaml_node& item, const std::string& name) { return names.check_step(item, name); });
+  const auto known = [&](const yaml_node& item, const std::string& name) { return names.check_step(item, name); };
+  read_names(section, "skipped", out.skipped, known);
+  read_names(section, "dropped", out.dropped, known);
   read_names(section, "alerts", out.alerts, [](const yaml_node& item, const std::string& name) {
     static const auto known = alert_words();
     for (const auto& word : known)
@@ -112,11 +114,15 @@ case_expectation read_expectation(const yaml_node& node, const workflow_names& n
     return false;
   });
   if (const auto takes = section.find("takes")) read_takes(*takes, out);
-  if (const auto steps = section.find("steps"))
-    for (const auto& [name, value] : steps->entries())
-      if (names.check_step(value, name)) out.steps.push_back(read_step(name, value));
-  const auto more = out.output || out.output_has || out.performed || out.completed || out.undone || out.skipped || out.alerts ||
-                    out.least_ms || out.most_ms || !out.steps.empty();
+  if (const auto steps = section.find("steps")) {
+    const auto entries = steps->entries();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const auto& [name, value] = entries[i];
+      if (names.check_step(at_key(*steps, i, value), name)) out.steps.push_back(read_step(name, value));
+    }
+  }
+  const auto more = out.output || out.output_has || out.performed || out.completed || out.undone || out.skipped || out.dropped ||
+                    out.alerts || out.least_ms || out.most_ms || !out.steps.empty();
   if (out.end.value == refused_word && more)
     node.complain("a task that is refused does nothing that could be looked at", "keep end and reason");
   section.finish();

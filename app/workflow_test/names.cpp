@@ -48,6 +48,12 @@ bool workflow_names::check_signal(const yaml_node& node, const std::string& name
   return false;
 }
 
+yaml_node at_key(const yaml_node& map, std::size_t index, yaml_node value) {
+  const auto& entry = map.value().entries[index];
+  value.move_to(entry.line, entry.column);
+  return value;
+}
+
 std::string names_remedy(const std::string& unknown, const std::vector<std::string>& known, const std::string& what) {
   constexpr std::size_t most = 20;
   if (const auto near = core::nearest(unknown, known); !near.empty()) return "did you mean " + near + "?";

@@ -32,6 +32,9 @@ class workflow_names {
   std::vector<std::string> steps_, calls_, signals_, callback_calls_;
 };
 
+/// The value of a map's entry, placed at its key: for problems with the key.
+yaml_node at_key(const yaml_node& map, std::size_t index, yaml_node value);
+
 /// `did you mean charge?`, or which names there are; without a full stop.
 std::string names_remedy(const std::string& unknown, const std::vector<std::string>& known, const std::string& what);
 

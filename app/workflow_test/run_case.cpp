@@ -81,17 +81,20 @@ class judge {
   }
 
   void judge_names() {
-    std::vector<std::string> performed, skipped, alerts;
+    std::vector<std::string> performed, skipped, dropped, alerts;
     for (const auto& one : run_.attempts())
       if (one.direction == v1::DIRECTION_PERFORM && std::find(performed.begin(), performed.end(), one.step) == performed.end())
         performed.push_back(one.step);
-    for (const auto& step : record().steps())
+    for (const auto& step : record().steps()) {
       if (step.state() == v1::STEP_STATE_SKIPPED) skipped.push_back(step.path());
+      if (step.dropped()) dropped.push_back(step.path());
+    }
     for (const auto& alert : run_.alerts()) alerts.emplace_back(core::alert_kind_word(alert.kind()));
     judge_list(expect_.performed, "performed", performed, true);
     judge_list(expect_.completed, "completed", steps_of(v1::EVENT_KIND_STEP_COMPLETED), true);
     judge_list(expect_.undone, "undone", steps_of(v1::EVENT_KIND_STEP_UNDONE), true);
     judge_list(expect_.skipped, "skipped", skipped, false);
+    judge_list(expect_.dropped, "dropped", dropped, false);
     judge_list(expect_.alerts, "alerts", alerts, false);
   }
 

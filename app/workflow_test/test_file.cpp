@@ -46,8 +46,9 @@ class test_reader {
     if (!names_) return;
     if (agents) out_.agents = read_answers(*agents, *names_);
     if (!cases) return;
-    if (!cases->is_list() || cases->value().items.empty()) return cases->expected("a list of at least one case");
-    for (const auto& item : cases->items()) read_case(item);
+    const auto all = cases->items();
+    if (cases->is_list() && all.empty()) cases->complain("the list is empty", "give at least one case");
+    for (const auto& item : all) read_case(item);
   }
 
  private:

@@ -55,7 +55,7 @@ struct case_expectation {
   std::optional<expected_text> reason;                         // words that the reason has in it
   std::optional<expected_text> output, output_has;             // JSON, of the task
   std::optional<expected_names> performed, completed, undone;  // in their order
-  std::optional<expected_names> skipped, alerts;               // in any order
+  std::optional<expected_names> skipped, dropped, alerts;      // in any order
   std::optional<expected_number> least_ms, most_ms;
   std::vector<step_expectation> steps;
 };

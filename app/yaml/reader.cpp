@@ -173,8 +173,7 @@ std::optional<std::size_t> yaml_node::word(const std::vector<std::string>& choic
   if (value_->kind == kind_type::scalar) {
     const auto at = std::find(choices.begin(), choices.end(), value_->text);
     if (at != choices.end()) return static_cast<std::size_t>(at - choices.begin());
-    const auto close = core::nearest(value_->text, choices);
-    complain("expected " + join(choices) + ", found " + found(), close.empty() ? "" : "did you mean " + close + "?");
+    complain("expected " + join(choices) + ", found " + found(), core::did_you_mean(value_->text, choices));
     return std::nullopt;
   }
   expected(join(choices));
@@ -271,8 +270,8 @@ void yaml_section::finish() {
       at_key.complain("this key is not supported yet", "");
       continue;
     }
-    const auto close = core::nearest(key, asked_);
-    at_key.complain("this key is not known here", close.empty() ? "known keys: " + join(asked_) : "did you mean " + close + "?");
+    const auto meant = core::did_you_mean(key, asked_);
+    at_key.complain("this key is not known here", meant.empty() ? "known keys: " + join(asked_) : meant);
   }
 }
 

@@ -81,7 +81,9 @@ enum class concern : std::uint8_t {
   undo_of_failed,  // undos of steps that have failed
   callbacks,       // steps that are answered later
   retry_rules,     // steps that are retried by the class of their faults
+  joins,           // steps that start when some of their needs are completed
   schemas,         // of the input of tasks, and submissions that do not fit them
+  ends,            // steps of the end
   count
 };
 const char* concern_name(concern which);

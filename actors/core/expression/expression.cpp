@@ -35,6 +35,7 @@ struct input_template::state {
   std::vector<std::string> expressions;
   std::vector<std::string> worker_expressions;
   std::vector<std::string> steps;
+  bool reads_end = false;
   read_tree reads;
 
   status parse(std::string_view json);
@@ -94,13 +95,16 @@ status input_template::state::add_expression(std::string_view text) {
   next.expression = expressions.size();
   if (auto plain = parse_plain_path(text)) {
     if (auto why = refuse_root(plain->parts); !why.empty()) return at_fault(text, why);
+    if (plain->parts.size() > 1) reads_end = reads_end || (plain->parts[0].key == "task" && plain->parts[1].key == "end");
     if (root_size(plain->parts[0].key) == 2) mention(plain->parts[0].key, plain->parts[1].key);
     next.path = std::move(*plain);
   } else {
     const auto checked = check_expression(text);
     if (!checked.ok()) return at_fault(text, checked.failure().sentence, checked.failure().remedy);
     for (const auto& keys : checked->reads) {
-      if (keys.size() > 1) mention(keys[0], keys[1]);
+      if (keys.size() < 2) continue;
+      mention(keys[0], keys[1]);
+      reads_end = reads_end || (keys[0] == "task" && keys[1] == "end");
     }
     next.from_worker = true;
     worker_expressions.emplace_back(text);
@@ -132,6 +136,7 @@ bool input_template::plain() const { return state_->worker_expressions.empty(); 
 const std::vector<std::string>& input_template::expressions() const { return state_->expressions; }
 const std::vector<std::string>& input_template::worker_expressions() const { return state_->worker_expressions; }
 const std::vector<std::string>& input_template::mentioned_steps() const { return state_->steps; }
+bool input_template::reads_end() const { return state_->reads_end; }
 
 result<std::string> input_template::worker_document(const document& doc) const { return state_->reads.cut(doc); }
 

@@ -52,6 +52,9 @@ class input_template {
   /// The names of the steps whose output, status or errors the expressions mention (`.steps.NAME…`).
   const std::vector<std::string>& mentioned_steps() const;
 
+  /// Some expression reads `.task.end`, which only steps of the end have.
+  bool reads_end() const;
+
   /// The JSON object over which the worker evaluates: only the roots (narrowed to `.steps.NAME` and the like) that the worker's expressions
   /// mention; everything if an expression mentions `.` itself. An error (code expression) names an integer that jq would round.
   result<std::string> worker_document(const document& doc) const;

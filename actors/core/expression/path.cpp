@@ -87,8 +87,8 @@ std::string refuse_root(const std::vector<path_part>& parts) {
   if (root_size(name) == 2 && !parts[1].is_key) return "." + name + " is an object of step names, not an array";
   if (name == "task") {
     const auto& field = parts[1].key;
-    if (field != "id" && field != "workflow" && field != "priority" && field != "labels") {
-      return "there is no " + spell_path(parts, 2) + ": a task has id, workflow, priority and labels";
+    if (field != "id" && field != "workflow" && field != "priority" && field != "labels" && field != "end") {
+      return "there is no " + spell_path(parts, 2) + ": a task has id, workflow, priority and labels, and in steps with `finally` end";
     }
   }
   if (name == "launch") {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "actors/core/schema/decimal.hpp"
+#include "actors/core/schema/references.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/json_cursor.hpp"
 #include "actors/core/text/nearest.hpp"
@@ -115,17 +116,6 @@ constexpr std::array<std::string_view, 9> beside_reference{"$ref",     "title", 
 std::string below(const std::string& at, std::string_view key) { return at + "." + std::string{key}; }
 std::string element(const std::string& at, std::size_t index) { return at + "[" + std::to_string(index) + "]"; }
 
-std::string in_quotes(std::string_view text) {
-  std::string out;
-  append_json_string(out, clean_text(text, 80));
-  return out;
-}
-
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
-  const auto close = nearest(word, known);
-  return close.empty() ? std::string{} : "did you mean " + close + "?";
-}
-
 bool is_object(std::string_view json) { return json.front() == '{'; }
 bool is_array(std::string_view json) { return json.front() == '['; }
 bool is_text(std::string_view json) { return json.front() == '"'; }
@@ -149,30 +139,13 @@ class checker {
       return std::move(found_);
     }
     note_definitions(text, at);
-    scope_ = &scopes_[{}];
     schema(text, at, 1);
-    check_references(at);
+    for (auto& one : references_.missing(most_problems)) add(one.place, std::move(one.sentence), std::move(one.remedy));
+    if (found_.empty()) found_ = references_.follow(at);
     return std::move(found_);
   }
 
  private:
-  using definition = std::pair<std::string, std::string>;  // keyword and name; both empty: the schema itself
-
-  struct reference {
-    definition to;
-    std::size_t depth = 0;  // of the subschema that holds it
-    std::string place;
-  };
-
-  /// What stands in one definition, or in the schema outside of definitions.
-  struct scope {
-    std::size_t depth = 0;  // of its deepest subschema
-    std::vector<reference> references;
-    std::string place;
-    std::size_t resolved = 0;  // depth with references followed; 0: not known yet
-    bool under_way = false;
-  };
-
   bool full() const { return found_.size() >= most_problems; }
 
   void add(const std::string& at, std::string sentence, std::string remedy) {
@@ -190,7 +163,7 @@ class checker {
       std::string_view name, value;
       for (json_cursor members{*all}; members.next_member(name, value);) {
         const auto text = decode_json_string(name);
-        scopes_[{keyword, text}].place = below(below(at, keyword), text);
+        references_.define(keyword, text, below(below(at, keyword), text));
       }
     }
   }
@@ -201,7 +174,7 @@ class checker {
     if (++subschemas_ == max_subschemas + 1)
       add(at, "the schema has more than " + std::to_string(max_subschemas) + " subschemas", "describe less of the input");
     if (subschemas_ > max_subschemas) return;
-    scope_->depth = std::max(scope_->depth, depth);
+    references_.reach(depth);
     if (is_boolean(json)) return;
     if (!is_object(json)) return expected(at, "a schema", json, "write a map, such as { type: string }");
     std::map<std::string, std::string_view> members;
@@ -266,7 +239,7 @@ class checker {
     for (const auto& one : keywords) known.emplace_back(one.first);
     auto remedy = did_you_mean(name, known);
     if (remedy.empty()) remedy = "the names of properties belong below properties; docs/workflows.md lists the keywords";
-    add(at, in_quotes(name) + " is not a keyword of the supported part of draft 7", std::move(remedy));
+    add(at, shown_keyword(name) + " is not a keyword of the supported part of draft 7", std::move(remedy));
   }
 
   void divisor(std::string_view value, const std::string& at) {
@@ -296,7 +269,7 @@ class checker {
     const std::vector<std::string> known{types.begin(), types.end()};
     auto remedy = did_you_mean(name, known);
     if (remedy.empty()) remedy = "the types are string, integer, number, boolean, object, array and null";
-    add(at, in_quotes(name) + " is not a type", std::move(remedy));
+    add(at, shown_keyword(name) + " is not a type", std::move(remedy));
   }
 
   void names(std::string_view value, const std::string& at) {
@@ -311,7 +284,7 @@ class checker {
       }
       const auto name = decode_json_string(one);
       check_name(name, element(at, index));
-      if (!seen.insert(name).second) add(element(at, index), in_quotes(name) + " is given twice", "");
+      if (!seen.insert(name).second) add(element(at, index), shown_keyword(name) + " is given twice", "");
     }
   }
 
@@ -349,14 +322,14 @@ class checker {
   }
 
   void definitions(const std::string& keyword, std::string_view value, const std::string& at, std::size_t depth) {
-    if (depth != 1 || scope_ != &scopes_[{}]) return add(at, "definitions are only read at the top of the schema", "move them to the top");
+    if (depth != 1 || references_.is_in_definition())
+      return add(at, "definitions are only read at the top of the schema", "move them to the top");
     if (!is_object(value)) return expected(at, "a map of schemas by name", value);
-    auto* const outer = scope_;
     members(value, at, [&](const std::string& name, std::string_view one) {
-      scope_ = &scopes_[{keyword, name}];
+      references_.enter(keyword, name);
       schema(one, below(at, name), 1);
     });
-    scope_ = outer;
+    references_.leave();
   }
 
   void dependencies(std::string_view value, const std::string& at, std::size_t depth) {
@@ -374,57 +347,7 @@ class checker {
     if (to.keyword.empty())
       return add(at, "only definitions of the same schema can be referred to",
                  R"(write "#/$defs/NAME", and describe NAME below $defs at the top of the schema)");
-    scope_->references.push_back({{std::move(to.keyword), std::move(to.name)}, depth, at});
-  }
-
-  void check_references(const std::string& at) {
-    for (const auto& [name, held] : scopes_) {
-      for (const auto& one : held.references) {
-        if (scopes_.count(one.to) != 0 || full()) continue;
-        std::vector<std::string> known;
-        for (const auto& other : scopes_)
-          if (other.first.first == one.to.first) known.push_back(other.first.second);
-        add(one.place, "there is no " + in_quotes(one.to.second) + " below " + one.to.first, did_you_mean(one.to.second, known));
-      }
-    }
-    if (!found_.empty()) return;
-    for (auto& [name, held] : scopes_)
-      if (!resolve(held, name)) return;
-    if (scopes_[{}].resolved > max_schema_depth)
-      add(at, "with the references followed, more than " + std::to_string(max_schema_depth) + " schemas are inside each other",
-          "make the schema flatter");
-  }
-
-  /// False: the definitions refer to each other in a circle, and a problem says so. The recursion is as deep as a chain of references,
-  /// which is cut before it is dangerous.
-  bool resolve(scope& of, const definition& name) {
-    if (of.resolved != 0) return true;
-    path_.push_back(name.second);
-    if (of.under_way) {
-      const auto first = std::find(path_.begin(), path_.end(), name.second);
-      std::string circle;
-      for (auto one = first; one != path_.end(); ++one) circle += (one == first ? "" : " -> ") + clean_text(*one, 40);
-      add(of.place, "definitions refer to each other in a circle: " + circle,
-          "repeat the definition for as many levels as the input may have");
-      return false;
-    }
-    if (path_.size() > max_schema_depth) {
-      add(of.place, "with the references followed, more than " + std::to_string(max_schema_depth) + " schemas are inside each other",
-          "make the schema flatter");
-      return false;
-    }
-    of.under_way = true;
-    auto depth = of.depth;
-    for (const auto& one : of.references) {
-      auto& to = scopes_[one.to];
-      if (!resolve(to, one.to)) return false;
-      // A reference is the subschema that it stands for.
-      depth = std::max(depth, one.depth - 1 + to.resolved);
-    }
-    of.under_way = false;
-    of.resolved = std::max<std::size_t>(depth, 1);
-    path_.pop_back();
-    return true;
+    references_.refer(std::move(to), depth, at);
   }
 
   void check_together(const std::map<std::string, std::string_view>& all, const std::string& at) {
@@ -460,35 +383,22 @@ class checker {
       if (!is_text(value)) continue;
       const auto wanted = decode_json_string(value);
       if (sorted.count(wanted) == 0)
-        add(element(below(at, "required"), index), in_quotes(wanted) + " is required, but additionalProperties: false excludes it",
+        add(element(below(at, "required"), index), shown_keyword(wanted) + " is required, but additionalProperties: false excludes it",
             did_you_mean(wanted, known));
     }
   }
 
   std::vector<schema_problem> found_;
-  std::map<definition, scope> scopes_;
-  scope* scope_ = nullptr;
+  schema_references references_;
   std::size_t subschemas_ = 0;
-  std::vector<std::string> path_;  // of definitions that resolve() is in
 };
 
 }  // namespace
 
-definition_name read_reference(std::string_view reference) {
-  for (const std::string_view keyword : {"$defs", "definitions"}) {
-    const auto prefix = "#/" + std::string{keyword} + "/";
-    if (reference.substr(0, prefix.size()) != prefix) continue;
-    reference.remove_prefix(prefix.size());
-    if (reference.empty() || reference.find('/') != std::string_view::npos) return {};
-    std::string name;
-    for (std::size_t i = 0; i < reference.size(); ++i) {
-      const auto escape = reference.substr(i, 2);
-      if (escape == "~0" || escape == "~1") ++i;
-      name += escape == "~0" ? '~' : escape == "~1" ? '/' : reference[i];
-    }
-    return {std::string{keyword}, std::move(name)};
-  }
-  return {};
+std::string shown_keyword(std::string_view text) {
+  std::string out;
+  append_json_string(out, clean_text(text, 80));
+  return out;
 }
 
 std::vector<schema_problem> check_schema(std::string_view json, const std::string& at) { return checker{}.run(json, at); }

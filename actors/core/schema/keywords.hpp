@@ -24,11 +24,7 @@ inline constexpr std::size_t max_schema_depth = 64;
 inline constexpr std::size_t max_subschemas = 2'000;
 inline constexpr std::size_t max_property_name_bytes = 128;
 
-/// A definition that a `$ref` names: the keyword that holds it, and its name. Both are empty if the text names none.
-struct definition_name {
-  std::string keyword;
-  std::string name;
-};
-definition_name read_reference(std::string_view reference);
+/// A keyword or a name in a sentence: in quotes, short, and without control characters.
+std::string shown_keyword(std::string_view text);
 
 }  // namespace fairlead::core

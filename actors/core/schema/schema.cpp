@@ -8,9 +8,11 @@
 #include <map>
 #include <utility>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/schema/facts.hpp"
 #include "actors/core/schema/keywords.hpp"
 #include "actors/core/schema/misfits.hpp"
+#include "actors/core/schema/references.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/json_cursor.hpp"
 #include "actors/core/text/text.hpp"
@@ -19,7 +21,6 @@ namespace fairlead::core {
 
 namespace {
 
-constexpr std::size_t most_input_bytes = 262'144;
 // A step is the look at a value by one subschema, or at some bytes of it. An input of the largest size, all of it small numbers in one array,
 // takes a quarter of them.
 constexpr std::int64_t most_steps = 600'000;
@@ -265,8 +266,8 @@ std::optional<std::string> input_schema::misfit_of(std::string_view input, compa
     budget->steps_left = -1;
     return misfits_text({{"", "was not compared with the schema"}});
   }
-  if (input.size() > most_input_bytes)
-    return misfits_text({{"", "has " + std::to_string(input.size()) + " bytes, but at most " + std::to_string(most_input_bytes) +
+  if (input.size() > max_input_bytes)
+    return misfits_text({{"", "has " + std::to_string(input.size()) + " bytes, but at most " + std::to_string(max_input_bytes) +
                                   " can be compared with a schema"}});
   if (const auto valid = check_json(input); !valid.ok()) return misfits_text({{"", "is " + valid.failure().sentence}});
   const auto value = trim_json(input);

@@ -24,7 +24,7 @@ void task_machine::start_perform(std::uint32_t index) {
     ask_until(index);
     // A round that ended while the task was stopped: the next one may begin now.
     const auto& decided = at(index);
-    if (stopped() || decided.state() != v1::STEP_STATE_PENDING || decided.until_open() || waits_itself(decided)) return;
+    if (stopped(decided) || decided.state() != v1::STEP_STATE_PENDING || decided.until_open() || waits_itself(decided)) return;
   }
   if (!is_wanted(index)) return;
   const auto instance = claim_with_input(index, v1::DIRECTION_PERFORM);
@@ -225,15 +225,18 @@ const input_template* task_machine::template_of(std::uint32_t index, v1::Express
 /// The part may have been asked for. Since then the task may have started undoing, or an operator may have settled the step.
 bool task_machine::awaits(std::uint32_t index, v1::ExpressionPart part) const {
   const auto undo = part == v1::EXPRESSION_PART_UNDO_WITH;
-  const auto of_dropped = undo && index < steps() && is_being_undone(record_.steps(static_cast<int>(index)));
-  if (stopped() || (!of_dropped && record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING))) return false;
-  if (part == v1::EXPRESSION_PART_OUTPUT) {
+  if (index >= steps()) return false;
+  const auto& step = record_.steps(static_cast<int>(index));
+  const auto output = part == v1::EXPRESSION_PART_OUTPUT;
+  const auto end = of_end(step) && !output;
+  if (end ? end_stopped() : stopped()) return false;
+  const auto of_dropped = undo && is_being_undone(step);
+  if (!end && !of_dropped && record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return false;
+  if (output) {
     next_steps next;
     ctx_.engine->next(*ctx_.definition, record_, next);
     return next.over && !record_.failing() && !record_.has_output();
   }
-  if (index >= steps()) return false;
-  const auto& step = record_.steps(static_cast<int>(index));
   if (undo) return undo_wanted(step);
   if (step.state() != v1::STEP_STATE_PENDING || step.until_open() != (part == v1::EXPRESSION_PART_UNTIL)) return false;
   const auto undecided = awaits_condition(ctx_.definition->compiled(step.definition()), step);
@@ -306,6 +309,7 @@ std::optional<std::string> task_machine::render(std::uint32_t index, v1::Express
 void task_machine::cannot_render(std::uint32_t index, v1::ExpressionPart part, const std::string& why) {
   if (part == v1::EXPRESSION_PART_OUTPUT) return park(record_, "the output of the task: " + why, ctx_.now, out_);
   auto& step = at(index);
+  if (of_end(step)) return fail_for_good(index, expression_code, why);
   if (part != v1::EXPRESSION_PART_UNDO_WITH) return park(record_, "step " + step.path() + ": " + why, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_UNDO);
   auto& fault = *step.mutable_fault();
@@ -395,7 +399,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
     // The direction stays `lookup`: one look-up is enough.
     step.set_given_up(true);
     note(v1::EVENT_KIND_STEP_GIVEN_UP, index, "look-up: unknown");
-    if (record_.state() == v1::TASK_STATE_RUNNING && !step.dropped()) answer_given_up(index);
+    if (goes_forward(step)) answer_given_up(index);
     return;
   }
   note(v1::EVENT_KIND_STEP_SETTLED, index, "look-up: the step never happened");
@@ -477,7 +481,7 @@ void task_machine::resume(std::uint32_t index) {
     // The instance is not connected (yet), or an older process reports late: the lease runs on, and the process may return before its end.
     const auto there = known == step.incarnation();
     if (hold(index, there) && there) hand_over(index);
-  } else if (step.not_before_unix_ms() != 0 && !stopped()) {
+  } else if (step.not_before_unix_ms() != 0 && !stopped(step)) {
     hint(index);
   }
 }

@@ -29,6 +29,12 @@ bool has_error(const v1::StepRecord& step) {
   return step.has_fault() && word != nullptr && std::string_view{word} == "failed";
 }
 
+/// The end that the task is about to take.
+const char* end_word(const v1::TaskRecord& record) {
+  if (record.state() == v1::TASK_STATE_UNDOING) return "undone";
+  return record.failing() ? "failed" : "completed";
+}
+
 std::string quote_json(std::string_view text) {
   std::string out;
   append_json_string(out, text);
@@ -78,7 +84,9 @@ void task_document::write_task() const {
     task_ += ':';
     append_json_string(task_, label.value());
   }
-  task_ += "}}";
+  task_ += '}';
+  if (view_.of_end) task_ += std::string{",\"end\":\""} + end_word(record_) + '"';
+  task_ += '}';
 }
 
 std::optional<std::string_view> task_document::root(std::string_view name, std::string_view member) const {
@@ -93,20 +101,26 @@ std::optional<std::string_view> task_document::root(std::string_view name, std::
   }
   const auto* step = find(member);
   if (step == nullptr) return std::nullopt;
+  if (auto found = of_step(name, *step)) return found;
+  // At the end of a task any step may never have been performed.
+  return view_.of_end && !failure_ ? std::optional{std::string_view{"null"}} : std::nullopt;
+}
+
+std::optional<std::string_view> task_document::of_step(std::string_view name, const v1::StepRecord& step) const {
   if (name == "steps") {
-    if (is_null(*step)) return std::string_view{"null"};
+    if (is_null(step)) return std::string_view{"null"};
     // Also while the step is undone: its undo may need the output.
-    if (step->has_output()) return text_of(step->output());
+    if (step.has_output()) return text_of(step.output());
     return view_.joins ? std::optional{std::string_view{"null"}} : std::nullopt;
   }
   if (name == "status") {
-    const auto* word = status_word(*step);
+    const auto* word = status_word(step);
     if (word == nullptr) return view_.joins ? std::optional{std::string_view{"null"}} : std::nullopt;
     return std::string_view{made_.emplace_back(quote_json(word))};
   }
-  if (name == "errors" && has_error(*step)) {
+  if (name == "errors" && has_error(step)) {
     return std::string_view{
-        made_.emplace_back("{\"code\":" + quote_json(step->fault().code()) + ",\"message\":" + quote_json(step->fault().message()) + "}")};
+        made_.emplace_back("{\"code\":" + quote_json(step.fault().code()) + ",\"message\":" + quote_json(step.fault().message()) + "}")};
   }
   return std::nullopt;
 }

@@ -10,10 +10,11 @@
 
 namespace fairlead::core {
 
-/// How the document shows steps of a task with joins.
+/// How the document shows steps of a task with joins or steps of the end.
 struct document_view {
   bool joins = false;        // a step that has not ended is null: the reader's join did not wait for it
   bool dropped_too = false;  // a dropped step's output is there: the reader is the undo of a dropped step
+  bool of_end = false;       // a step that was not performed is null, and it is said how the task ends: the reader is a step of the end
 };
 
 class task_document final : public document {
@@ -31,6 +32,7 @@ class task_document final : public document {
  private:
   std::optional<std::string_view> text_of(const v1::Payload& payload) const;
   const v1::StepRecord* find(std::string_view path) const;
+  std::optional<std::string_view> of_step(std::string_view name, const v1::StepRecord& step) const;
   bool is_null(const v1::StepRecord& step) const;
   void write_task() const;
 

@@ -25,8 +25,9 @@ void task_machine::begin_fail(std::string reason) {
   add_event(record_, v1::EVENT_KIND_TASK_FAILING, 0, 0, ctx_.now, reason);
   out_.transitions.push_back({0, state_word(record_.state()), "failing", 0, reason});
   record_.set_failed_reason(std::move(reason));
+  forget_end();
   for (auto& step : *record_.mutable_steps())
-    if (!attempt_out(step)) step.clear_not_before_unix_ms();
+    if (!attempt_out(step) && (!of_end(step) || record_.terminated())) step.clear_not_before_unix_ms();
 }
 
 void task_machine::advance_fail() {
@@ -35,18 +36,23 @@ void task_machine::advance_fail() {
     ctx_.engine->next(*ctx_.definition, record_, next);
     for (const auto step : next.ready) start_perform(step);
   }
-  if (any_attempt_out(record_)) return;
+  if (planted(&planted_faults::finally_before_drain)) start_end(v1::FINALLY_ALWAYS);
+  if (record_.terminated() ? any_attempt_out(record_) : is_other_out()) return;
   // What was said of an abandoned attempt while its lease was waited for. Nobody waits for that any more.
   for (std::uint32_t i = 0; i < steps() && !out_.fatal; ++i) take_early_answer(i);
   if (out_.fatal) return;
   if (record_.terminated()) return finish_fail();
   if (sleeps(record_) || !usable()) return;
   for (std::uint32_t i = 0; i < steps(); ++i) look_up_before_end(i);
-  if (out_.fatal || std::any_of(record_.steps().begin(), record_.steps().end(), to_be_looked_up)) return;
+  const auto asks = [this](const v1::StepRecord& step) { return to_be_looked_up(step) && !of_end(step); };
+  if (out_.fatal || std::any_of(record_.steps().begin(), record_.steps().end(), asks)) return;
   const auto doubt = std::find_if(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
-    return step.doubtful() && definition_of(step).in_doubt() != v1::IN_DOUBT_FAIL;
+    return step.doubtful() && definition_of(step).in_doubt() != v1::IN_DOUBT_FAIL && !of_end(step);
   });
-  if (doubt == record_.steps().end() || planted(&planted_faults::fail_in_doubt)) return finish_fail();
+  if (doubt == record_.steps().end() || planted(&planted_faults::fail_in_doubt)) {
+    if (advance_end(v1::FINALLY_ALWAYS) && advance_end(v1::FINALLY_AFTER_FAILURE)) finish_fail();
+    return;
+  }
   park(record_,
        "step " + doubt->path() + " is in doubt (" + doubt->fault().code() + ") and the task is to fail: " + record_.failed_reason(),
        ctx_.now, out_);
@@ -55,7 +61,7 @@ void task_machine::advance_fail() {
 /// A step in doubt is looked up if its agent can; once is enough.
 void task_machine::look_up_before_end(std::uint32_t index) {
   const auto& step = at(index);
-  if (!step.doubtful() || under_way(step)) return;
+  if (!step.doubtful() || under_way(step) || of_end(step)) return;
   // Of one that was passed over it was asked before that.
   if (step.passed_over() && record_.failing()) return;
   if (!to_be_looked_up(step)) {
@@ -67,6 +73,7 @@ void task_machine::look_up_before_end(std::uint32_t index) {
 }
 
 void task_machine::finish_fail() {
+  let_go_of_end(false);
   for (std::uint32_t i = 0; i < steps(); ++i) {
     const auto& step = at(i);
     const auto open = step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED;

@@ -104,8 +104,7 @@ bool task_machine::next_key_since_backup(std::uint32_t index) {
   raise_generation(step, out_);
   step.set_key_used_at_unix_ms(used_at);
   const auto may_be_sent = may_be_repeated(definition_of(step).in_doubt());
-  if (may_be_sent && record_.state() == v1::TASK_STATE_RUNNING && !drains(step) && all_left(step) &&
-      !key_runs_out(step, v1::DIRECTION_PERFORM, now_ms())) {
+  if (may_be_sent && goes_forward(step) && !drains(step) && all_left(step) && !key_runs_out(step, v1::DIRECTION_PERFORM, now_ms())) {
     step.clear_fault();
     step.clear_given_up();
     step.set_direction(v1::DIRECTION_PERFORM);
@@ -125,7 +124,7 @@ bool task_machine::next_key_since_backup(std::uint32_t index) {
 /// The agent does not know. A step in doubt because of a restore is sent again under its key, as if nobody could be asked.
 bool task_machine::goes_on_since_backup(std::uint32_t index) {
   auto& step = at(index);
-  if (record_.state() != v1::TASK_STATE_RUNNING || drains(step) || step.fault().code() != restored_code) return false;
+  if (!goes_forward(step) || drains(step) || step.fault().code() != restored_code) return false;
   if (!may_be_repeated(definition_of(step).in_doubt())) return false;
   step.clear_fault();
   // Whatever the next attempts end with: a later look-up may say that nothing has happened under this key.

@@ -64,8 +64,13 @@ class task_machine {
   bool timed_out() const;
   /// Nothing is performed any more: the task is being undone, or is to fail.
   bool drains() const { return record_.state() == v1::TASK_STATE_UNDOING || record_.failing(); }
-  /// The step is not performed any more.
-  bool drains(const v1::StepRecord& step) const { return step.dropped() || drains(); }
+  /// As drains, stopped and "the task is running", as far as this step is concerned: a dropped step is not performed any more, and those of the
+  /// end go on when the others do not.
+  bool drains(const v1::StepRecord& step) const { return of_end(step) ? record_.terminated() : step.dropped() || drains(); }
+  bool stopped(const v1::StepRecord& step) const { return of_end(step) ? end_stopped() : stopped(); }
+  bool goes_forward(const v1::StepRecord& step) const {
+    return of_end(step) || (record_.state() == v1::TASK_STATE_RUNNING && !step.dropped());
+  }
   /// The last attempt of the step is over, and another one may follow.
   static bool awaits_recovery(const v1::StepRecord& step) {
     return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
@@ -162,11 +167,26 @@ class task_machine {
   void pass_over(std::uint32_t index);
   void stay_failed(std::uint32_t index);
   /// Nothing performs the step any more, whatever an operator wants; it may still be undone.
-  bool goes_on_without(const v1::StepRecord& step) const {
-    return step.passed_over() && !step.dropped() && record_.state() == v1::TASK_STATE_RUNNING;
-  }
+  bool goes_on_without(const v1::StepRecord& step) const { return step.passed_over() && goes_forward(step); }
   void end_performed();
 
+  // ---- steps of the end (steps/finally.cpp) ----
+  bool of_end(const v1::StepRecord& step) const { return ctx_.definition->has_end() && definition_of(step).finally() != v1::FINALLY_NO; }
+  bool end_stopped() const;
+  bool has_begun() const;
+  bool is_other_out() const;
+  bool is_end_out() const;
+  bool parks_before_end();
+  bool advance_end(v1::Finally which);
+  void start_end(v1::Finally which);
+  bool others_are_over() const;
+  bool fails_at_end() const;
+  void answer_end(std::uint32_t index);
+  void end_without(std::uint32_t index);
+  bool parks_end(const v1::StepRecord& step) const;
+  void let_go_of_end(bool alert);
+  void bring_back_end();
+  void forget_end();
   // ---- steps with `join`, and what they do not need (steps/join.cpp) ----
   void fail_join(std::uint32_t index);
   void drop(std::uint32_t index);
@@ -267,7 +287,7 @@ class task_machine {
   static bool to_be_looked_up(const v1::StepRecord& step) {
     return step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
   }
-  bool is_abandoned(const v1::StepRecord& step) const { return core::is_abandoned(record_, step); }
+  bool is_abandoned(const v1::StepRecord& step) const { return !of_end(step) && core::is_abandoned(record_, step); }
   void begin_fail(std::string reason);
   void advance_fail();
   void look_up_before_end(std::uint32_t index);
@@ -298,7 +318,7 @@ class task_machine {
   void operator_migrate(const operated& e);
   std::optional<error> refuse_version(const operated& e);
   /// After an operator's action: the task goes on unless something else still needs an operator.
-  void go_on();
+  void go_on(bool forward = true);
   void catch_up();
   /// The task goes forward after all: it is neither to be undone nor to fail.
   void release_hold();

@@ -150,8 +150,10 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
     if (!retry_step(one, action)) return;
   if (chosen.empty()) note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, 0);
   if (record_.state() == v1::TASK_STATE_RUNNING && timed_out()) record_.set_timed_out(true);  // an operator's retry overrides the timeout
-  release_hold();
-  go_on();
+  // Steps of the end alone bring no task forward that is to fail.
+  const auto forward = chosen.empty() || !std::all_of(chosen.begin(), chosen.end(), [this](std::uint32_t one) { return of_end(at(one)); });
+  if (forward) release_hold();
+  go_on(forward);
 }
 
 /// Refuses what cannot be done while an agent holds the step, also if nobody waits for that any more.
@@ -184,7 +186,7 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
   note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, index + 1);
   if (!waits) return true;
   // In a task that goes forward, a step looked up in vain is performed again under its key.
-  if (record_.state() == v1::TASK_STATE_RUNNING && !undone) step.set_direction(v1::DIRECTION_PERFORM);
+  if (goes_forward(step)) step.set_direction(v1::DIRECTION_PERFORM);
   excuse(step, step.direction());
   // The operator was told that the service may have forgotten the key, and retries on purpose.
   if (key_is_gone(step.fault())) {
@@ -228,7 +230,7 @@ bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& act
   }
   const auto open =
       step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
-  if (record_.state() != v1::TASK_STATE_RUNNING || !open) {
+  if (!goes_forward(step) || !open) {
     refuse("step " + step.path() + " will not be carried out any more, so its input cannot be changed", look_at_it());
     return false;
   }
@@ -274,7 +276,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   if (step == nullptr) return;
   if (refuse_in_progress(*step)) return;
   const auto dropped = is_being_undone(*step);
-  if (record_.state() == v1::TASK_STATE_UNDOING || dropped) {
+  if ((record_.state() == v1::TASK_STATE_UNDOING && !of_end(*step)) || dropped) {
     if (step->state() == v1::STEP_STATE_UNDOING || is_undone_though_failed(definition_of(*step), *step) ||
         (step->state() == v1::STEP_STATE_COMPLETED && ctx_.definition->compiled(step->definition()).undo_with)) {
       next_steps next;
@@ -304,7 +306,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   step->clear_input();
   forget_progress(*step, out_);
   move_step(record_, index, step_moves::skip, ctx_.now, out_);
-  go_on();
+  go_on(!of_end(*step));
 }
 
 void task_machine::operator_settle(const v1::OperatorAction& action) {
@@ -352,7 +354,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
     if (step->state() != v1::STEP_STATE_PENDING) move_step(record_, index, step_moves::disprove, ctx_.now, out_);
     note(v1::EVENT_KIND_STEP_SETTLED, index, "an operator says that it never happened");
   }
-  go_on();
+  go_on(!of_end(at(index)));
 }
 
 // ---- undo, cancel, pause ----
@@ -366,6 +368,7 @@ std::optional<error> task_machine::cannot_undo() const {
                            : "fairlead task show " + record_.id() + " shows what it waits for; fairlead task terminate " + record_.id() +
                                  " ends it and leaves what was done"};
   for (const auto& step : record_.steps()) {
+    if (of_end(step)) continue;
     const auto happened =
         step.doubtful() || step.rounds() > 0 || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
     if (happened && !definition_of(step).has_undo())
@@ -413,15 +416,17 @@ void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) 
   advance();
 }
 
-void task_machine::go_on() {
+/// `forward`: a step has come forward because of which the task was to be undone or to fail, perhaps.
+void task_machine::go_on(bool forward) {
   // Only a retry releases a task that the brake holds because of its own timeout.
-  if (record_.state() == v1::TASK_STATE_RUNNING && (record_.undo_held() || record_.failing()) && !record_.timed_out()) {
+  if (forward && record_.state() == v1::TASK_STATE_RUNNING && (record_.undo_held() || record_.failing()) && !record_.timed_out()) {
     const auto failed = std::any_of(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
       return step.given_up() && !step.dropped() && (answer_of(step) == answer::undo || answer_of(step) == answer::fail);
     });
     if (!failed) release_hold();
   }
   const auto still = std::find_if(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
+    if (of_end(step)) return parks_end(step);
     return record_.state() == v1::TASK_STATE_RUNNING && !record_.failing() && step.given_up() && !step.dropped() &&
            answer_of(step) == answer::park;
   });
@@ -444,6 +449,7 @@ void task_machine::release_hold() {
   if (!record_.failing()) return;
   record_.clear_failing();
   record_.clear_failed_reason();
+  forget_end();
   // While the task was to fail, the steps that waited for another attempt were let go.
   for (std::uint32_t i = 0; i < steps(); ++i)
     if (!at(i).given_up()) take_up(i);
@@ -453,7 +459,7 @@ void task_machine::release_hold() {
 void task_machine::catch_up() {
   for (std::uint32_t i = 0; i < steps(); ++i) {
     recover_if_due(i);
-    if (record_.state() == v1::TASK_STATE_RUNNING && at(i).given_up() && !at(i).dropped()) answer_given_up(i);
+    if (goes_forward(at(i)) && at(i).given_up()) answer_given_up(i);
   }
 }
 

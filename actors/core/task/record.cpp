@@ -37,10 +37,11 @@ const char* state_word(v1::StepState state) {
 
 const char* shown_state(const v1::TaskRecord& task, const v1::StepRecord& step) {
   if (step.state() == v1::STEP_STATE_SKIPPED && step.timed_out()) return "timed_out";
-  if ((waits_itself(step) || waits_for_callback(step)) && task.state() == v1::TASK_STATE_RUNNING) return "waiting";
+  if ((waits_itself(step) || waits_for_callback(step)) && !has_ended(task)) return "waiting";
   const auto bad = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
-  // In a task that is being undone such a step waits for its turn, or for the end of an abandoned lease.
-  const auto tried = task.state() == v1::TASK_STATE_RUNNING || step.direction() == v1::DIRECTION_LOOKUP;
+  // In a task that is being undone such a step waits for its turn, or for the end of an abandoned lease, unless it is one of the end.
+  const auto tried = task.state() == v1::TASK_STATE_RUNNING || step.direction() == v1::DIRECTION_LOOKUP ||
+                     (!has_ended(task) && step.held_until_unix_ms() == 0);
   return bad && tried && step.not_before_unix_ms() != 0 && !step.given_up() ? "retrying" : state_word(step.state());
 }
 

@@ -26,6 +26,8 @@ inline constexpr std::string_view restored_next_code = "restored_next_key";
 inline constexpr std::string_view unmet_join_code = "join";
 inline constexpr std::string_view input_type_code = "input_type";
 inline constexpr std::string_view output_type_code = "output_type";
+/// Fault code of a step of the end whose input, condition or value cannot be computed.
+inline constexpr std::string_view expression_code = "expression";
 /// Fault codes of a step with a callback: its agent has accepted it; and no callback has come in time.
 inline constexpr std::string_view callback_awaited_code = "callback_awaited";
 inline constexpr std::string_view callback_missed_code = "callback_timeout";

@@ -32,7 +32,7 @@ void task_machine::give_up_if_blocked(std::uint32_t index) {
   auto& step = at(index);
   const auto to_be_performed = step.state() == v1::STEP_STATE_PENDING && !drains(step);
   const auto waits = to_be_performed || step.state() == v1::STEP_STATE_UNDOING || to_be_looked_up(step);
-  if (!waits || under_way(step) || step.given_up() || stopped() || retry_for_of(step, rule_of(step)) == 0 || !retry_clock_runs(step))
+  if (!waits || under_way(step) || step.given_up() || stopped(step) || retry_for_of(step, rule_of(step)) == 0 || !retry_clock_runs(step))
     return;
   if (ctx_.agents->blocked_ms(definition_of(step).agent()) <= step.blocked_seen_ms()) return;
   count_blocked(index);
@@ -157,7 +157,8 @@ void task_machine::hint(std::uint32_t index) {
 void task_machine::recover_if_due(std::uint32_t index) {
   auto& step = at(index);
   // A task that is to fail goes on with its look-ups alone.
-  const auto may_go_on = record_.failing() ? !sleeps(record_) && usable() && step.direction() == v1::DIRECTION_LOOKUP : !stopped();
+  const auto may_go_on =
+      record_.failing() && !of_end(step) ? !sleeps(record_) && usable() && step.direction() == v1::DIRECTION_LOOKUP : !stopped(step);
   if (attempt_out(step) && now_ms() >= lease_end(step)) {
     const auto fault = fault_of_expiry(step);
     ctx_.agents->release(holder_of(index), {slot_end::expired, 1, 0, fault.code()});
@@ -174,9 +175,9 @@ void task_machine::recover_if_due(std::uint32_t index) {
 
 /// Only a bug leads here: each waiting step is treated as the worst case that it may be, and goes on in the usual ways.
 void task_machine::on(const wait_lost&) {
-  for (std::uint32_t i = 0; i < steps() && !stopped(); ++i) {
+  for (std::uint32_t i = 0; i < steps(); ++i) {
     const auto& step = at(i);
-    if (under_way(step)) continue;
+    if (under_way(step) || stopped(step)) continue;
     if (step.state() == v1::STEP_STATE_RUNNING) {
       v1::Fault fault;
       fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
@@ -195,9 +196,7 @@ void task_machine::on(const wait_lost&) {
 void task_machine::take_up(std::uint32_t index) {
   const auto& step = at(index);
   const auto failed = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
-  if (record_.state() != v1::TASK_STATE_RUNNING || under_way(step) || !failed || to_be_looked_up(step) || step.passed_over() ||
-      step.dropped())
-    return;
+  if (!goes_forward(step) || under_way(step) || !failed || to_be_looked_up(step) || step.passed_over()) return;
   if (step.given_up())
     answer_given_up(index);
   else if (step.awaits_callback())
@@ -239,7 +238,7 @@ void task_machine::give_up(std::uint32_t index) {
   }
   step.set_given_up(true);
   note(v1::EVENT_KIND_STEP_GIVEN_UP, index);
-  if (record_.state() == v1::TASK_STATE_RUNNING && !step.dropped()) answer_given_up(index);
+  if (goes_forward(step)) answer_given_up(index);
 }
 
 /// The step is pending and fails without an attempt: no attempt can help.
@@ -291,6 +290,7 @@ task_machine::answer task_machine::answer_of(const v1::StepRecord& step) const {
 }
 
 void task_machine::answer_given_up(std::uint32_t index) {
+  if (of_end(at(index))) return answer_end(index);
   if (stopped()) return;
   const auto why = why_given_up(at(index));
   switch (answer_of(at(index))) {

@@ -66,6 +66,17 @@ void may_be_undone(v1::StepRecord& step, std::int64_t backup_unix_ms) {
   if (!step.given_up()) say_restored(step, backup_unix_ms);
 }
 
+bool says_finally(const v1::WorkflowDefinition* definition, const v1::StepRecord& step) {
+  const auto index = static_cast<int>(step.definition());
+  return definition != nullptr && index < definition->steps_size() && definition->steps(index).finally() != v1::FINALLY_NO;
+}
+
+/// A step of the end, of a task that may perform it now: it may have been performed in the lost time.
+void may_be_performed_at_end(v1::StepRecord& step, std::int64_t backup_unix_ms) {
+  const auto over = step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED || step.passed_over();
+  if (!over && step.kind() == v1::STEP_KIND_CALL) may_be_performed(step, backup_unix_ms);
+}
+
 bool is_open(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED; }
 
 /// Whether the last event that keeps the task from performing more is of this moment or later, as far as its latest events tell.
@@ -91,7 +102,7 @@ restored_rise::restored_rise(std::int64_t backup_unix_ms, moment now) {
 }
 
 bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted,
-                  std::optional<std::int64_t> counted_until_unix_ms) {
+                  std::optional<std::int64_t> counted_until_unix_ms, const v1::WorkflowDefinition* definition) {
   const auto failed = record.state() == v1::TASK_STATE_FAILED;
   const auto undone = record.state() == v1::TASK_STATE_UNDONE;
   const auto undoing = undone || record.state() == v1::TASK_STATE_UNDOING;
@@ -125,6 +136,10 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
     }
     if (!planted.keep_attempts_on_restore)
       for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP}) raise(step, direction, rise.attempts);
+    if (says_finally(definition, step) && stopped && !planted.restore_without_doubt) {
+      if (!has_ended(record) && !undone && !record.terminated()) may_be_performed_at_end(step, backup_unix_ms);
+      continue;
+    }
     switch (step.state()) {
       case v1::STEP_STATE_SKIPPED:
       case v1::STEP_STATE_UNDONE: break;

@@ -28,7 +28,10 @@ struct restored_rise {
 /// `counted_until_unix_ms`: what was written later may never have counted, because the other replicas may have gone on without it. A task
 /// that was to perform nothing more by such a write may have performed steps all the same: it is undone with these in doubt, also if it had
 /// been undone already, and one that had failed names them.
+///
+/// `definition`: the task's version, which says what its steps of the end are: they are performed also while it is undone or is to fail. Null:
+/// it has none.
 bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted = {},
-                  std::optional<std::int64_t> counted_until_unix_ms = std::nullopt);
+                  std::optional<std::int64_t> counted_until_unix_ms = std::nullopt, const v1::WorkflowDefinition* definition = nullptr);
 
 }  // namespace fairlead::core

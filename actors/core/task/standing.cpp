@@ -37,14 +37,27 @@ std::string standing_words(const standing& what) {
   return out.empty() ? "nothing was done" : out;
 }
 
-std::string passed_over_words(const v1::TaskRecord& record) {
+namespace {
+
+std::string words_of_passed_over(const v1::TaskRecord& record, const workflow& definition, bool of_end) {
   std::vector<std::string> failed, in_doubt;
   for (const auto& step : record.steps())
-    if (step.passed_over() && !step.dropped()) (step.doubtful() ? in_doubt : failed).push_back(step.path());
+    if (step.passed_over() && !step.dropped() && (definition.step_definition(step.definition()).finally() != v1::FINALLY_NO) == of_end)
+      (step.doubtful() ? in_doubt : failed).push_back(step.path());
   std::string out;
-  add_paths(out, "failed", failed);
-  add_paths(out, "in doubt", in_doubt);
+  add_paths(out, of_end ? "failed at the end" : "failed", failed);
+  add_paths(out, of_end ? "in doubt at the end" : "in doubt", in_doubt);
   return out;
+}
+
+}  // namespace
+
+std::string passed_over_words(const v1::TaskRecord& record, const workflow& definition) {
+  return words_of_passed_over(record, definition, false);
+}
+
+std::string end_words(const v1::TaskRecord& record, const workflow& definition) {
+  return definition.has_end() ? words_of_passed_over(record, definition, true) : std::string{};
 }
 
 }  // namespace fairlead::core

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/core/workflow/workflow.hpp"
 #include "messages/task.pb.h"
 
 namespace fairlead::core {
@@ -20,7 +21,10 @@ standing standing_of(const v1::TaskRecord& record);
 /// Such as `stands: reserve, charge; in doubt: ship`.
 std::string standing_words(const standing& what);
 
-/// `failed: insure; in doubt: notify` of the steps that the task has gone on without and would have needed; empty: there is none.
-std::string passed_over_words(const v1::TaskRecord& record);
+/// `failed: insure; in doubt: notify` of the steps that the task has gone on without and would have needed, but for those of the end; empty:
+/// there is none.
+std::string passed_over_words(const v1::TaskRecord& record, const workflow& definition);
+/// The same of its steps of the end.
+std::string end_words(const v1::TaskRecord& record, const workflow& definition);
 
 }  // namespace fairlead::core

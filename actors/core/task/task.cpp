@@ -222,6 +222,11 @@ void task_machine::advance_perform() {
 
 /// True: a step is over without an attempt, and others may be ready now.
 bool task_machine::start_ready() {
+  // Steps of the end begin once it is decided what the end is.
+  if (ctx_.definition->has_end() && others_are_over() && fails_at_end()) {
+    if (!any_attempt_out(record_)) end_performed();
+    return false;
+  }
   next_steps next;
   ctx_.engine->next(*ctx_.definition, record_, next);
   if (!next.dropped.empty()) {

@@ -37,11 +37,12 @@ inline constexpr step_transition settle{"settle", any_of(at::in_doubt, at::faile
 inline constexpr step_transition disprove{"disprove", any_of(at::in_doubt, at::failed), at::pending};
 inline constexpr step_transition exhaust{"exhaust", any_of(at::in_doubt), at::failed};
 inline constexpr step_transition skip{"skip", any_of(at::pending, at::failed), at::skipped};
+inline constexpr step_transition bring_back{"bring_back", any_of(at::skipped), at::pending};
 inline constexpr step_transition undo{"undo", any_of(at::completed, at::in_doubt, at::failed, at::pending), at::undoing};
 inline constexpr step_transition undone{"undone", any_of(at::undoing), at::undone};
 
-inline constexpr const step_transition* all[] = {&start,    &complete, &fail, &doubt, &hand_back, &retry,  &settle,
-                                                 &disprove, &exhaust,  &skip, &undo,  &undone,    &repeat, &accept};
+inline constexpr const step_transition* all[] = {&start,   &complete, &fail, &doubt,  &hand_back, &retry,  &settle,    &disprove,
+                                                 &exhaust, &skip,     &undo, &undone, &repeat,    &accept, &bring_back};
 
 }  // namespace step_moves
 

@@ -17,9 +17,11 @@ void task_machine::begin_undo(std::string reason) {
   record_.clear_finished_at_unix_ms();
   drop_payload(record_.output(), out_);
   record_.clear_output();
+  bring_back_end();
+  forget_end();
   for (std::uint32_t i = 0; i < steps(); ++i) {
     auto& step = at(i);
-    if (attempt_out(step)) continue;
+    if (attempt_out(step) || of_end(step)) continue;
     step.clear_not_before_unix_ms();
     step.clear_awaits_callback();
     // Its agent counts the lease by a steady clock: it is no longer than one that would begin now.
@@ -47,15 +49,18 @@ void task_machine::advance_undo() {
     ctx_.engine->next(*ctx_.definition, record_, next);
     for (const auto step : next.ready) start_perform(step);
   }
+  if (planted(&planted_faults::finally_before_drain)) start_end(v1::FINALLY_ALWAYS);
   for (const auto& step : record_.steps())
-    if (holds_up_undo(record_, step)) return;
+    if (!of_end(step) && holds_up_undo(record_, step)) return;
   // What was asked when the undo was decided may have another answer by now.
   if (const auto why = record_.undo_uncertain() ? cannot_undo() : std::nullopt) {
     for (std::uint32_t i = 0; i < steps(); ++i) look_up_before_end(i);
     const auto& all = record_.steps();
-    if (!out_.fatal && std::none_of(all.begin(), all.end(), to_be_looked_up)) park(record_, why->sentence, ctx_.now, out_);
+    const auto asks = [this](const v1::StepRecord& step) { return to_be_looked_up(step) && !of_end(step); };
+    if (!out_.fatal && std::none_of(all.begin(), all.end(), asks)) park(record_, why->sentence, ctx_.now, out_);
     return;
   }
+  if (!advance_end(v1::FINALLY_ALWAYS)) return;
   // A step undone or passed over without a call may be the last that others waited for.
   for (bool moved = true; moved;) {
     moved = false;
@@ -66,7 +71,12 @@ void task_machine::advance_undo() {
         if (has_failed_for_certain(at(i)) && ctx_.definition->compiled(at(i).definition()).undo_with) next.ready.push_back(i);
       next.over = next.over && next.ready.empty();
     }
-    if (next.over) return finish_undo();
+    if (next.over) {
+      if (advance_end(v1::FINALLY_AFTER_FAILURE)) finish_undo();
+      return;
+    }
+    // One that began when the task was to fail: it goes on after the last undo.
+    if (is_end_out()) return;
     if (planted(&planted_faults::wrong_order)) {
       next.ready.clear();
       for (std::uint32_t i = 0; i < steps(); ++i)
@@ -151,7 +161,7 @@ void task_machine::undo_done(std::uint32_t index, const std::string& how) {
 void task_machine::finish_undo() {
   move_task(record_, task_moves::undone, ctx_.now, out_);
   record_.set_finished_at_unix_ms(now_ms());
-  add_event(record_, v1::EVENT_KIND_TASK_UNDONE, 0, 0, ctx_.now);
+  add_event(record_, v1::EVENT_KIND_TASK_UNDONE, 0, 0, ctx_.now, end_words(record_, *ctx_.definition));
   out_.ended = true;
   out_.unparked = true;
 }

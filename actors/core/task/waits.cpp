@@ -4,6 +4,7 @@
 
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/record.hpp"
+#include "actors/core/workflow/finally.hpp"
 #include "messages/holds.hpp"
 
 namespace fairlead::core {
@@ -23,7 +24,7 @@ class inspection {
     else if (record_.state() == v1::TASK_STATE_RUNNING)
       of_performing();
     else if (std::none_of(record_.steps().begin(), record_.steps().end(),
-                          [this](const auto& step) { return holds_up_undo(record_, step); }))
+                          [this](const auto& step) { return !of_end(step) && holds_up_undo(record_, step); }))
       of_undoing();
     if (out_.empty() && std::none_of(record_.steps().begin(), record_.steps().end(), under_way))
       add(0, v1::DIRECTION_PERFORM, awaited::turn);
@@ -31,6 +32,29 @@ class inspection {
   }
 
  private:
+  bool of_end(const v1::StepRecord& step) const { return is_of_end(definition_.step_definition(step.definition())); }
+
+  /// Whether steps of the end of that kind are still to be performed.
+  bool of_end(v1::Finally which) {
+    next_steps next;
+    next_of_end(definition_, record_, which, next);
+    if (next.over) return false;
+    for (const auto index : next.ready)
+      if (!under_way(at(index))) add_wanted(index);
+    for (std::uint32_t i = 0; i < steps(); ++i)
+      if (of_end(at(i))) add_unfinished(i);
+    return true;
+  }
+
+  /// A step that has failed or is in doubt, and that nothing goes on with.
+  void add_unfinished(std::uint32_t index) {
+    const auto& step = at(index);
+    const auto open = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
+    if (under_way(step) || step.passed_over() || step.dropped() || !open) return;
+    const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
+    add(index, step.direction(), asked ? awaited::instance : awaited::recovery);
+  }
+
   void of_performing() {
     next_steps next;
     engine_.next(definition_, record_, next);
@@ -38,14 +62,7 @@ class inspection {
     if (next.over && output != nullptr && !output->plain() && !record_.has_output()) add(0, v1::DIRECTION_PERFORM, awaited::output);
     for (const auto index : next.ready)
       if (!under_way(at(index))) add_wanted(index);
-    for (std::uint32_t i = 0; i < steps(); ++i) {
-      const auto& step = at(i);
-      if (under_way(step) || step.passed_over() || step.dropped() ||
-          (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_IN_DOUBT))
-        continue;
-      const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
-      add(i, step.direction(), asked ? awaited::instance : awaited::recovery);
-    }
+    for (std::uint32_t i = 0; i < steps(); ++i) add_unfinished(i);
     if (!definition_.has_joins()) return;
     engine_.next_dropped(definition_, record_, next);
     of_undo(next);
@@ -56,14 +73,20 @@ class inspection {
     for (std::uint32_t i = 0; i < steps(); ++i) {
       const auto& step = at(i);
       const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
-      if (asked && !under_way(step)) add(i, v1::DIRECTION_LOOKUP, awaited::instance);
+      if (asked && !under_way(step) && !of_end(step)) add(i, v1::DIRECTION_LOOKUP, awaited::instance);
     }
+    const auto others_out = [this](const v1::StepRecord& step) { return attempt_out(step) && !of_end(step); };
+    if (!out_.empty() || std::any_of(record_.steps().begin(), record_.steps().end(), others_out)) return;
+    if (!of_end(v1::FINALLY_ALWAYS)) of_end(v1::FINALLY_AFTER_FAILURE);
   }
 
   void of_undoing() {
+    if (of_end(v1::FINALLY_ALWAYS)) return;
     next_steps next;
     engine_.next_undo(definition_, record_, next);
-    of_undo(next);
+    if (next.over) of_end(v1::FINALLY_AFTER_FAILURE);
+    const auto end_out = [this](const v1::StepRecord& step) { return attempt_out(step) && of_end(step); };
+    if (std::none_of(record_.steps().begin(), record_.steps().end(), end_out)) of_undo(next);
   }
 
   void of_undo(const next_steps& next) {

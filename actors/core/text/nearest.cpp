@@ -49,4 +49,9 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   return found;
 }
 
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+  const auto close = nearest(word, known);
+  return close.empty() ? std::string{} : "did you mean " + close + "?";
+}
+
 }  // namespace fairlead::core

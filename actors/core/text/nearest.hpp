@@ -12,4 +12,7 @@ namespace fairlead::core {
 /// cost is bounded whatever a client sends.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
+/// The nearest one as a remedy: `did you mean charge?`. Empty if none is close enough.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
+
 }  // namespace fairlead::core

@@ -9,6 +9,7 @@
 #include "actors/core/text/labels.hpp"
 #include "actors/core/text/nearest.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
+#include "actors/core/workflow/finally.hpp"
 #include "actors/core/workflow/graph.hpp"
 #include "actors/core/workflow/join.hpp"
 #include "actors/core/workflow/retry_rules.hpp"
@@ -28,11 +29,6 @@ constexpr std::int64_t least_heartbeat_ms = 100;
 bool lower(char c) { return c >= 'a' && c <= 'z'; }
 bool letter(char c) { return lower(c) || (c >= 'A' && c <= 'Z'); }
 bool digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
-  const auto close = nearest(word, known);
-  return close.empty() ? std::string{} : "did you mean " + close + "?";
-}
 
 class checker {
  public:
@@ -99,7 +95,7 @@ class checker {
     bool used = definition_.on_failure() == v1::ON_FAILURE_COOL_OFF;
     for (const auto& step : definition_.steps()) used = used || step.on_failure() == v1::ON_FAILURE_COOL_OFF;
     const auto goes_on = [&](const v1::StepDefinition& step) {
-      return may_fail(step) && effective(definition_, step) == v1::ON_FAILURE_CONTINUE;
+      return may_fail(step) && !is_of_end(step) && effective(definition_, step) == v1::ON_FAILURE_CONTINUE;
     };
     if (definition_.ends_failed() && std::none_of(definition_.steps().begin(), definition_.steps().end(), goes_on))
       add("", "end", "no on_failure here is continue, so end: failed has no effect", "");
@@ -116,13 +112,15 @@ class checker {
     check_needs(step, graph);
     for (auto& found : check_kind(step))
       if (!full()) found_.push_back(std::move(found));
+    for (auto& found : check_finally(definition_, step))
+      if (!full()) found_.push_back(std::move(found));
     if (step.kind() == v1::STEP_KIND_CALL) check_perform(index, graph);
     if (step.kind() == v1::STEP_KIND_VALUE) check_template(index, "with", step.with_json(), graph, false);
     if (step.kind() == v1::STEP_KIND_WAIT) check_wait(index, graph);
     if (!step.when_json().empty())
       check_expression(index, "when", step.when_json(), graph, R"(write it as "${ … }", which gives true or false)");
     if (!v1::OnFailure_IsValid(step.on_failure())) add(name, "on_failure", "this release does not know this value", "");
-    if (!may_fail(step)) return;
+    if (!may_fail(step) || is_of_end(step)) return;
     if (effective(definition_, step) == v1::ON_FAILURE_COOL_OFF) {
       if (step.cool_off_ms() == 0 && definition_.cool_off_ms() == 0)
         add(name, "cool_off", "on_failure: cool_off needs a duration", "add cool_off: 10m to the step or the workflow");
@@ -272,6 +270,8 @@ class checker {
     const auto& step = definition_.steps(index).name();
     const auto compiled = input_template::compile(text);
     if (!compiled) return add(step, field, compiled.failure().sentence, compiled.failure().remedy);
+    if (compiled->reads_end() && !is_of_end(definition_.steps(index)))
+      add(step, field, "an expression reads .task.end, which is known only at the end of a task", "read it in a step with finally: true");
     for (const auto& mentioned : compiled->mentioned_steps()) {
       const int other = graph.index_of(mentioned);
       if (other < 0) {
@@ -279,7 +279,9 @@ class checker {
             did_you_mean(mentioned, names_));
       } else if (definition_.steps(index).name() == mentioned) {
         if (!own_output) add(step, field, "an expression reads the output of its own step, which does not exist yet", "");
-      } else if (cycles_.empty() && !graph.reaches(index, other)) {
+      } else if (is_of_end(definition_.steps(other)) && !is_of_end(definition_.steps(index))) {
+        add(step, field, "an expression reads step " + shown_name(mentioned) + ", which is performed at the end of the task", "");
+      } else if (cycles_.empty() && !graph.reaches(index, other) && !comes_at_end(definition_.steps(index), definition_.steps(other))) {
         add(step, field, "an expression reads step " + shown_name(mentioned) + ", which may not have ended when this step starts",
             "add " + mentioned + " to the step's needs");
       }
@@ -309,10 +311,15 @@ class checker {
   void check_output(const needs_graph& graph) {
     const auto compiled = input_template::compile(definition_.output_json());
     if (!compiled) return add("", "output", compiled.failure().sentence, compiled.failure().remedy);
-    for (const auto& mentioned : compiled->mentioned_steps())
-      if (graph.index_of(mentioned) < 0)
+    if (compiled->reads_end()) add("", "output", "an expression reads .task.end, but only a task that completes has an output", "");
+    for (const auto& mentioned : compiled->mentioned_steps()) {
+      const int other = graph.index_of(mentioned);
+      if (other < 0)
         add("", "output", "an expression reads step " + shown_name(mentioned) + ", which is not in this workflow",
             did_you_mean(mentioned, names_));
+      else if (definition_.steps(other).finally() == v1::FINALLY_AFTER_FAILURE)
+        add("", "output", "an expression reads step " + shown_name(mentioned) + ", which is not performed in a task that completes", "");
+    }
   }
 
   void check_cycles() {
@@ -341,6 +348,7 @@ class checker {
     const std::string who = undoer.empty() ? "the workflow" : "step " + undoer;
     for (int i = 0; i < definition_.steps_size() && !full(); ++i) {
       const auto& step = definition_.steps(i);
+      if (is_of_end(step)) continue;
       if (step.pivot() && step.has_undo() && !step.undo().none())
         add(step.name(), "undo", "a pivot is never undone", "set undo: none");
       else if (undoes && !step.has_undo())

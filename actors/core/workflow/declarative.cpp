@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/workflow/finally.hpp"
 #include "actors/core/workflow/join.hpp"
 
 namespace fairlead::core {
@@ -47,8 +48,9 @@ void declarative_engine::next(const workflow& definition, const v1::TaskRecord& 
   out.over = true;
   // In this engine the index of a step is that of its definition.
   const auto over = [&](std::uint32_t index) { return is_over(definition, record.steps(static_cast<int>(index))); };
+  const auto of_end = [&](std::uint32_t index) { return definition.has_end() && is_of_end(definition.step_definition(index)); };
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(record.steps_size()); ++i) {
-    if (over(i)) continue;
+    if (over(i) || of_end(i)) continue;
     out.over = false;
     const auto& step = record.steps(static_cast<int>(i));
     if (step.state() != v1::STEP_STATE_PENDING || step.dropped()) continue;
@@ -63,12 +65,14 @@ void declarative_engine::next(const workflow& definition, const v1::TaskRecord& 
     const auto starts_now = defined.join() > 0 && !defined.pivot();
     if (starts_now || std::all_of(needs.begin(), needs.end(), over)) out.ready.push_back(i);
   }
+  if (out.over && definition.has_end()) next_of_end(definition, record, v1::FINALLY_ALWAYS, out);
   out.dropped.clear();
   if (definition.has_joins()) out.dropped = steps_to_drop(definition, record);
 }
 
 void declarative_engine::next_undo(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const {
-  find_undo(definition, record, out, [](const v1::StepRecord&) { return true; });
+  find_undo(definition, record, out,
+            [&](const v1::StepRecord& step) { return !is_of_end(definition.step_definition(step.definition())); });
 }
 
 void declarative_engine::next_dropped(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const {

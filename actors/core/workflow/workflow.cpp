@@ -7,8 +7,9 @@ namespace fairlead::core {
 
 namespace {
 
-/// All steps except `pivot` and its descendants.
-std::vector<std::uint32_t> not_descending_from(std::uint32_t pivot, const std::vector<workflow::step>& steps) {
+/// All steps except `pivot`, its descendants, and those of the end.
+std::vector<std::uint32_t> not_descending_from(std::uint32_t pivot, const std::vector<workflow::step>& steps,
+                                               const v1::WorkflowDefinition& definition) {
   std::vector<bool> descends(steps.size(), false);
   descends[pivot] = true;
   // Steps may be in any order, so each pass may find descendants that the pass before could not; the graph has no cycle.
@@ -23,7 +24,7 @@ std::vector<std::uint32_t> not_descending_from(std::uint32_t pivot, const std::v
   }
   std::vector<std::uint32_t> out;
   for (std::uint32_t i = 0; i < steps.size(); ++i)
-    if (!descends[i]) out.push_back(i);
+    if (!descends[i] && definition.steps(static_cast<int>(i)).finally() == v1::FINALLY_NO) out.push_back(i);
   return out;
 }
 
@@ -54,6 +55,8 @@ result<input_template> template_of(const std::string& where, const std::string& 
 std::optional<error> unusable_kind(const v1::StepDefinition& step) {
   if (!v1::StepKind_IsValid(step.kind()))
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step.name() + " is of a kind that this release does not know", ""};
+  if (!v1::Finally_IsValid(step.finally()))
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step.name() + " has a `finally` that this release does not know", ""};
   if (step.kind() != v1::STEP_KIND_CALL && step.with_json().empty())
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step.name() + " has no agent and no value", ""};
   return std::nullopt;
@@ -115,6 +118,7 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
         return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + source.name() + " needs " + need + ", which is not a step", ""};
       compiled.needs.push_back(found->second);
     }
+    out->has_end_ = out->has_end_ || source.finally() != v1::FINALLY_NO;
     out->steps_.push_back(std::move(compiled));
   }
   out->has_joins_ = std::any_of(definition.steps().begin(), definition.steps().end(), [](const auto& one) { return one.join() > 0; });
@@ -125,7 +129,7 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
     }
   for (int i = 0; i < definition.steps_size(); ++i)
     if (definition.steps(i).pivot())
-      out->steps_[static_cast<std::size_t>(i)].needs = not_descending_from(static_cast<std::uint32_t>(i), out->steps_);
+      out->steps_[static_cast<std::size_t>(i)].needs = not_descending_from(static_cast<std::uint32_t>(i), out->steps_, definition);
   for (std::uint32_t i = 0; i < out->steps_.size(); ++i)
     for (const auto need : out->steps_[i].needs) out->steps_[need].needed_by.push_back(i);
   out->order_ = ordered(out->steps_);

@@ -34,7 +34,8 @@ class workflow {
   struct step {
     input_template with;
     // Steps that must be completed, skipped or passed over before this step starts, as indices into the definition's steps: those that it
-    // needs. For a pivot also all steps that are not its descendants, because no step before the pivot can be undone once it has happened.
+    // needs. For a pivot also all steps that are not its descendants, because no step before the pivot can be undone once it has happened;
+    // none of the end among them.
     std::vector<std::uint32_t> needs;
     std::vector<std::uint32_t> needed_by;                      // the same edges, reversed
     std::vector<std::uint32_t> named;                          // the needs that the definition names; only in a workflow with joins
@@ -76,6 +77,8 @@ class workflow {
   const input_template* output() const noexcept { return output_ ? &*output_ : nullptr; }
   /// Why a task of this version cannot have this input, which is JSON; nullopt: it can. invalid_argument, or overloaded if `budget` is used up.
   std::optional<error> refuse_input(std::string_view input, comparison_budget* budget = nullptr) const;
+  /// Some step is one of the end (`finally`).
+  bool has_end() const noexcept { return has_end_; }
   /// All steps, each after all steps that it needs.
   const std::vector<std::uint32_t>& in_order() const noexcept { return order_; }
   const std::string& content_hash() const noexcept { return content_hash_; }
@@ -93,6 +96,7 @@ class workflow {
   std::shared_ptr<const input_schema> input_;  // null: any JSON, unless there is an input_refusal_
   std::optional<error> input_refusal_;         // of a stored schema that this release cannot compile; tasks that exist go on
   std::vector<std::uint32_t> order_;
+  bool has_end_ = false;
   bool has_joins_ = false;
   std::shared_ptr<const message_types> types_;  // null: no step names a type
   std::optional<error> refusal_;

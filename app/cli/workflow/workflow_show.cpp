@@ -140,6 +140,10 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
     if (step.callback_ms() != 0)
       out += "callback  " + printable(step.name()) + ": at most " + format_duration(step.callback_ms()) + " after it was accepted\n";
   for (const auto& step : definition.steps())
+    if (step.finally() != v1::FINALLY_NO)
+      out += "finally   " + printable(step.name()) + ": " +
+             (step.finally() == v1::FINALLY_AFTER_FAILURE ? "only after a failure" : "however the task ends") + "\n";
+  for (const auto& step : definition.steps())
     if (step.has_repeat()) out += "repeat    " + printable(step.name()) + ": " + repeat_text(step.repeat()) + "\n";
   text_table table{{{"STEP"},
                     {"NEEDS"},

@@ -102,6 +102,8 @@ void write_step(json_writer& out, const v1::StepDefinition& step) {
   out.key("input_type").text_or_null(step.input_type());
   out.key("output_type").text_or_null(step.output_type());
   write_undo(out, step);
+  out.key("finally");
+  step.finally() == v1::FINALLY_NO ? out.null() : out.string(finally_word(step.finally()));
   out.key("pivot").boolean(step.pivot()).end_object();
 }
 

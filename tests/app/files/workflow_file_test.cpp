@@ -459,10 +459,10 @@ TEST(workflow_file, reads_what_goes_on_without_a_step_and_how_the_task_ends_then
 }
 
 TEST(workflow_file, refuses_later_words_by_name) {
-  for (const auto* key : {"for_each", "workflow", "join", "finally", "lock"})
+  for (const auto* key : {"for_each", "workflow", "lock"})
     EXPECT_EQ(workflow_problems(step_with(std::string{key} + ": x")),
               lines{"3:1: steps.a." + std::string{key} + ": this key is not supported yet"});
-  for (const auto* key : {"labels", "lock", "finally", "retry"})
+  for (const auto* key : {"labels", "lock", "retry"})
     EXPECT_EQ(workflow_problems(step_with("") + key + ": x\n"), lines{"5:1: " + std::string{key} + ": this key is not supported yet"});
   EXPECT_EQ(workflow_problems(step_with("undo: { call: z,\n retry: true }")),
             lines{"4:2: steps.a.undo.retry: this key is not supported yet"});

@@ -68,6 +68,38 @@ TEST(workflow_file, shows_what_is_wrong_with_a_repetition_at_its_key) {
       << "a step without an agent is not repeated";
 }
 
+TEST(workflow_file, reads_how_many_needs_must_be_completed) {
+  const auto two = [](const std::string& join) {
+    return "workflow: w\nsteps:\n  a: { agent: x, call: y, undo: none }\n  b: { agent: x, call: y, undo: none }\n" +
+           std::string{"  c: { needs: [a, b], agent: x, call: y, undo: none"} + join + " }\n";
+  };
+  const auto join = [&](const std::string& text) {
+    const auto file = parse_workflow("w.yaml", two(text), nullptr);
+    EXPECT_EQ(shown(file.problems), lines{}) << text;
+    return file.definition.steps(2).join();
+  };
+  EXPECT_EQ(join(""), 0U);
+  EXPECT_EQ(join(", join: all"), 0U);
+  EXPECT_EQ(join(", join: any"), 1U);
+  EXPECT_EQ(join(", join: 1"), 1U);
+  EXPECT_EQ(join(", join: 2"), 2U) << "of all needs, which must then be completed";
+  EXPECT_EQ(found_in(two(", join: 3")),
+            lines{"5:63: steps.c.join: 3 is not between 1 and 2, the number of steps that it needs; lower it, or set join: all"});
+  for (const auto* wrong : {"some", "0", "-1", "[any]", "1.5", "true"})
+    EXPECT_EQ(found_in(two(std::string{", join: "} + wrong)).size(), 1U) << wrong;
+  EXPECT_EQ(found_in(with_step("join: any")),
+            lines{"3:7: steps.a.join: the step needs no other step, so join has no effect; name the steps that it needs, or remove join"});
+}
+
+TEST(workflow_file, a_joined_step_that_no_agent_carries_out_may_say_what_follows_its_failure) {
+  const auto text = [](const std::string& last) {
+    return "workflow: w\nsteps:\n  a: { with: 1 }\n  b: { with: 2 }\n  c: { needs: [a, b], " + last + " }\n";
+  };
+  EXPECT_EQ(found_in(text("join: any, with: 3, on_failure: continue")), lines{});
+  EXPECT_EQ(found_in(text("join: any, wait: 3s, on_failure: cool_off, cool_off: 1m")), lines{});
+  EXPECT_EQ(found_in(text("with: 3, on_failure: continue")).size(), 1U) << "without a join it cannot fail";
+}
+
 TEST(workflow_file, reads_how_long_a_callback_may_take) {
   const auto file = parse_workflow("w.yaml", with_step("callback: { timeout: 7d }, repeat: { until: \"${ .steps.a }\" }"), nullptr);
   EXPECT_EQ(shown(file.problems), lines{});

@@ -12,6 +12,7 @@
 #include "app/files/workflow_file.hpp"
 #include "messages/api.pb.h"
 #include "store/content_hash.hpp"
+#include "tests/app/library/example_workflows.hpp"
 
 namespace fairlead {
 namespace {
@@ -294,7 +295,9 @@ TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_i
                                                 {"rollout.yaml", rollout()},
                                                 {"trial.yaml", trial()},
                                                 {"transfer.yaml", transfer()},
-                                                {"contract.yaml", contract()}};
+                                                {"contract.yaml", contract()},
+                                                {"courier.yaml", courier()},
+                                                {"import.yaml", import_prices()}};
   std::set<std::string> seen;
   for (const auto& file : std::filesystem::directory_iterator{workflows_folder()}) {
     const auto name = file.path().filename().string();

@@ -72,9 +72,9 @@ TEST_F(rehearsed_cases, say_what_was_expected_and_what_has_happened) {
                                "19:26 expect.steps.charge.state: expected failed, was completed",
                                "19:54 expect.steps.charge.fault: expected http_402, was no fault",
                                "19:44 expect.steps.charge.attempts: expected 2, was 1",
-                               "19:117 expect.steps.charge.lookups: expected 1, was 0",
+                               "19:121 expect.steps.charge.lookups: expected 1, was 0",
                                "19:71 expect.steps.charge.input: expected {\"amount\":6}, was {\"amount\":5}",
-                               "19:96 expect.steps.charge.output_has: expected at least {\"ok\":true}, was {}",
+                               "19:98 expect.steps.charge.output_has: expected at least {\"ok\":true}, was {}",
                                "20:28 expect.steps.approval.input: expected {}, was nothing",
                            }));
   std::string story;
@@ -106,17 +106,23 @@ TEST_F(rehearsed_cases, fail_where_something_that_they_say_did_not_happen) {
     events:
       - { at: 5m, operator: pause }
       - { at: 0s, signal: approve, refused: true }
-      - { at: 0s, operator: retry, step: charge }
+      - { at: 5s, operator: retry, step: charge }
     expect: { end: completed }
 )");
-  EXPECT_EQ(failures(idle),
-            (lines{
-                "10:9 events[0]: it was refused: task task is completed already; fairlead task undo task undoes what it has "
-                "done; fairlead task delete task deletes its record",
-                "11:9 events[1]: it was expected to be refused, and was done",
-                "6:16 agents.reserve: 1 of its 2 answers were asked for; remove what is not given",
-                "8:24 agents.undo of reserve: nothing asked for this answer; remove what is not given",
-            }));
+  const std::string over = "it was refused: task task is completed already; fairlead task delete task deletes its record";
+  EXPECT_EQ(failures(idle), (lines{
+                                "10:9 events[0]: " + over,
+                                "11:9 events[1]: it was expected to be refused, and was done",
+                                "12:9 events[2]: " + over,
+                                "6:16 agents.reserve: 1 of its 2 answers were asked for; remove what is not given",
+                                "8:24 agents.undo of reserve: nothing asked for this answer; remove what is not given",
+                            }));
+  const auto stopped = run_one(
+      "  - name: stopped\n    input: { amount: 500 }\n    agents: { reserve: { output: 1 } }\n    stop_at: 1m\n"
+      "    events: [{ at: 2m, signal: approve }]\n    expect: { end: running }\n");
+  EXPECT_EQ(failures(stopped),
+            (lines{"7:14 events[0]: nothing happened any more at 2m: the task ended or stopped after 0s; give it an earlier time, "
+                   "or remove it"}));
 }
 
 TEST_F(rehearsed_cases, end_for_a_task_that_never_does) {
@@ -211,7 +217,7 @@ TEST_F(workflow_test_command, ends_with_1_where_a_case_fails_and_says_where) {
   const auto path = bad();
   const auto junit = folder_ + "/out.xml";
   EXPECT_EQ(run({good(), path, "--junit", junit}), exit_failed) << output.complaints;
-  EXPECT_NE(output.said.find("  FAILED  a <b>\n    " + path + ":5:38: expect.end: expected failed, was completed\n    What happened:\n"),
+  EXPECT_NE(output.said.find("  FAILED  a <b>\n    " + path + ":5:37: expect.end: expected failed, was completed\n    What happened:\n"),
             std::string::npos)
       << output.said;
   EXPECT_NE(output.said.find("2 cases passed, 1 failed\n"), std::string::npos);
@@ -238,7 +244,8 @@ TEST_F(workflow_test_command, shows_the_same_as_json) {
 
 TEST_F(workflow_test_command, ends_with_2_for_a_file_with_errors) {
   EXPECT_EQ(run({write("wrong.test.yaml", "test: order.yaml\ncase: []\n"), good()}), exit_usage);
-  EXPECT_NE(output.complaints.find("wrong.test.yaml:2:7: case: unknown key"), std::string::npos) << output.complaints;
+  EXPECT_NE(output.complaints.find("wrong.test.yaml:2:1: case: this key is not known here; did you mean cases?"), std::string::npos)
+      << output.complaints;
   EXPECT_NE(output.said.find("1 case passed"), std::string::npos) << "the other file was not run";
 }
 

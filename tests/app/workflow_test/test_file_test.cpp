@@ -82,10 +82,10 @@ cases:
 )")
                 .problems),
       (lines{
-          R"(3:19: agents.payment.chrage: workflow order has no call and no step payment.chrage; did you mean payment.charge?)",
-          R"(4:19: agents.undo of charge: step charge has no undo that an agent is asked for; remove this key)",
-          R"(5:13: agents.approval: step approval asks no agent; give the signal below events)",
-          R"(8:12: cases[0].event: unknown key; did you mean events?)",
+          R"(3:3: agents.payment.chrage: workflow order has no call and no step payment.chrage; did you mean payment.charge?)",
+          R"(4:3: agents.undo of charge: step charge has no undo that an agent is asked for; remove this key)",
+          R"(5:3: agents.approval: step approval asks no agent; give the signal below events)",
+          R"(8:5: cases[0].event: this key is not known here; did you mean events?)",
           R"(10:27: cases[0].events[0].signal: no step of workflow order waits for a signal aprove; did you mean approve?)",
           R"(11:41: cases[0].events[1].step: workflow order has no step chrge; did you mean charge?)",
           R"(12:29: cases[0].events[2].operator: expected cancel, retry, settle, skip, undo, terminate, pause or resume, found "forget")",
@@ -93,9 +93,9 @@ cases:
           R"(15:12: cases[0].expect.end: expected completed, undone, failed, parked, paused, running, undoing or refused, found "complete"; did you mean completed?)",
           R"(16:16: cases[0].expect.undone[0]: workflow order has no step reserv; did you mean reserve?)",
           R"(17:16: cases[0].expect.alerts[0]: there is no kind of alert task_park; did you mean task_parked?)",
-          R"(18:23: cases[0].expect.steps.charg: workflow order has no step charg; did you mean charge?)",
+          R"(18:16: cases[0].expect.steps.charg: workflow order has no step charg; did you mean charge?)",
           R"(19:11: cases[1].name: another case has this name; give each case a name of its own)",
-          R"(20:13: cases[1].expect.end: expected the end of the task, such as completed, found nothing)",
+          R"(20:13: cases[1].expect.end: this key is missing; expected the end of the task, such as completed)",
       }));
 }
 
@@ -117,11 +117,11 @@ cases:
 )")
                 .problems),
       (lines{
-          R"(6:11: cases[0].agents.payment.charge[0].kind: expected transient, permanent or in_doubt, found nothing)",
+          R"(6:11: cases[0].agents.payment.charge[0].kind: this key is missing; expected transient, permanent or in_doubt)",
           R"(7:11: cases[0].agents.payment.charge[1]: an answer has an output or a fault, not both; remove one of them)",
           R"(8:11: cases[0].agents.payment.charge[2]: nothing is answered, and the answer is given as well; remove no_answer, or what stands beside it)",
-          R"(9:22: cases[0].agents.payment.charge[3].verdict: only a look-up has a verdict; use it below "lookup of STEP")",
-          R"(10:23: cases[0].agents.payment.charge[4].callback: no step that is answered here awaits a callback; give the output: output)",
+          R"(9:13: cases[0].agents.payment.charge[3].verdict: only a look-up has a verdict; use it below "lookup of STEP")",
+          R"(10:13: cases[0].agents.payment.charge[4].callback: no step that is answered here awaits a callback; give the output: output)",
           R"(11:26: cases[0].agents.inventory.reserve: the list is empty; give at least one answer)",
           R"(12:25: cases[0].agents.lookup of charge: expected what the look-up says; add verdict: done, never_happened or unknown)",
           R"(12:25: cases[0].agents.lookup of charge: only a step that is done has an output; add verdict: done)",
@@ -135,9 +135,8 @@ TEST_F(test_files, expect_nothing_more_of_a_task_that_is_refused) {
 
 TEST_F(test_files, need_a_workflow_and_cases) {
   EXPECT_EQ(shown(parsed("cases: []\n").problems),
-            (lines{"1:1: test: expected the workflow file to test, such as order.yaml, found nothing"}));
-  EXPECT_EQ(shown(parsed("test: order.yaml\ncases: []\n").problems),
-            (lines{"2:8: cases: expected a list of at least one case, found a list"}));
+            (lines{"1:1: test: this key is missing; expected the workflow file to test, such as order.yaml"}));
+  EXPECT_EQ(shown(parsed("test: order.yaml\ncases: []\n").problems), (lines{"2:8: cases: the list is empty; give at least one case"}));
   const auto missing = shown(parsed("test: other.yaml\ncases: [{ name: a, expect: { end: completed } }]\n").problems);
   ASSERT_EQ(missing.size(), 2u);
   EXPECT_EQ(missing[0], "1:7: test: the workflow file cannot be read; its path counts from the folder of this file");

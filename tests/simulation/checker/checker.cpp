@@ -2,6 +2,7 @@
 
 #include "tests/simulation/checker/checker.hpp"
 #include "actors/core/task/record.hpp"
+#include "tests/simulation/checker/own/joins.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -109,13 +110,17 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
     // Its outcome may have come in between: a message that is only sent again then begins nothing.
     const auto over = !past.all.empty() && past.all.back().direction == next.direction && past.all.back().attempt == next.attempt &&
                       past.all.back().arrived;
-    if (!over) judge_perform(of, *plan, record);
+    if (!over && plan->of_end(of.step))
+      judge_end_perform(of, next, *plan, record, past);
+    else if (!over)
+      judge_perform(of, *plan, record);
     judge_start(what.task_id());
     past.perform_keys.insert(next.key);
   } else if (what.direction() == v1::DIRECTION_UNDO) {
     judge_undo(of, *plan, record, past);
     judge_undo_of_failed(of, what, *plan, record);
-    undo_began_.insert(what.task_id());
+    // Of a dropped step its task may go on.
+    if (!record.steps(static_cast<int>(of.step)).dropped()) undo_began_.insert(what.task_id());
   }
   if (past.all.size() > 1) world_.judges("two_effects");
   if (open_effects(record, of.step) > 1) world::broken("two_effects", name(of) + " has two standing effects");
@@ -245,6 +250,10 @@ void checker::judge_start(const std::string& id) const {
 }
 
 void checker::judge_perform(const step_name& of, const shape& plan, const v1::TaskRecord& record) const {
+  if (plan.joins(of.step)) {
+    world_.judges("join_early");
+    if (!join_met(plan, record, of.step)) world::broken("join_early", name(of) + " was handed over before its join was met");
+  }
   world_.judges("perform_after_undo");
   if (undo_began_.count(of.task) != 0)
     world::broken("perform_after_undo", name(of) + " was handed over to be performed though the task is being undone");
@@ -252,10 +261,10 @@ void checker::judge_perform(const step_name& of, const shape& plan, const v1::Ta
     const auto& needed = record.steps(static_cast<int>(other));
     const auto state = needed.state();
     // The record may be further on than what leaves now: what it needed may be being undone already.
-    const auto later = state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_UNDONE;
+    const auto later = !needed.dropped() && (state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_UNDONE);
     if (!plan.must_wait_for(of.step, other)) continue;
     world_.judges("needs");
-    if (over(needed) || later) continue;
+    if (is_over(plan, record, other) || later) continue;
     world::broken("needs", name(of) + " was handed over before step " + std::to_string(other) + " was over");
   }
 }
@@ -268,8 +277,11 @@ void checker::judge_undo(const step_name& of, const shape& plan, const v1::TaskR
   if (past.undone) world::broken("undo_twice", name(of) + " was handed over to be undone after its undo had succeeded");
   if (record.steps(static_cast<int>(of.step)).attempt() == 0)
     world::broken("undo_of_nothing", name(of) + " was handed over to be undone and never to be performed");
+  const auto dropped = record.steps(static_cast<int>(of.step)).dropped();
   for (std::uint32_t other = 0; other < plan.size(); ++other) {
     const step_name later{of.task, other};
+    // Its task may go on meanwhile.
+    if (dropped && (other != of.step && (!plan.after(other, of.step) || !record.steps(static_cast<int>(other)).dropped()))) continue;
     if (plan.step(other).pivot() && ledger_.standing(later) != 0)
       world::broken("pivot_undone", name(of) + " was handed over to be undone after the pivot had happened");
     const auto begun = steps_.find(later);

@@ -21,6 +21,9 @@
 //   two_effects             never more than one standing effect of a step
 //   no_agent                nothing is handed over of a step that no agent carries out
 //   needs                   performed only when what it needs is durably over
+//   join_early              performed only when its join is durably met
+//   dropped, dropped_standing, end_before_dropped              what a join does not need is undone before the task ends, and nothing else is dropped
+//   finally_early, finally_skipped, after_failure_early        when steps of the end are performed, and that they are
 //   perform_after_undo, not_drained, wrong_order, undo_twice, undo_of_nothing, pivot_undone    the rules of undo
 //   undo_of_failed, failed_not_undone                          what has failed is undone where its workflow says so, and only there
 //   completed_without_effect, skipped_with_effect, passed_over_with_effect, undone_but_standing, passed_over_doubt, end_failed
@@ -250,6 +253,11 @@ class checker {
   void judge_key(const step_name& of, const history& past, const v1::Perform& what, std::size_t open_effects);
   void judge_perform(const step_name& of, const shape& plan, const v1::TaskRecord& record) const;
   void judge_start(const std::string& id) const;
+  // Steps of the end (own/ends.cpp).
+  void judge_end_perform(const step_name& of, const hand_over& next, const shape& plan, const v1::TaskRecord& record,
+                         const history& past) const;
+  void judge_ends_of(const v1::TaskRecord& record, const shape& plan) const;
+  bool brought_forward(const std::string& id) const;
   bool waits_for_start(const v1::TaskRecord& record) const;
   void judge_undo(const step_name& of, const shape& plan, const v1::TaskRecord& record, const history& past) const;
   void judge_undo_of_failed(const step_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record) const;
@@ -285,6 +293,9 @@ class checker {
   void note_end(const v1::TaskEnd& what, std::uint64_t epoch);
   void judge_completed(const v1::TaskRecord& record) const;
   void judge_undone(const v1::TaskRecord& record) const;
+  // Steps with joins (own/joins.cpp).
+  void judge_dropped(const v1::TaskRecord* before, const v1::TaskRecord& now, const shape& plan) const;
+  void judge_dropped_end(const v1::TaskRecord& record, std::uint32_t index, const shape& plan) const;
   void judge_failing_alert(const v1::TaskRecord& record, const store::snapshot& durable) const;
   void judge_failed(const v1::TaskRecord& record) const;
   void judge_failing(const v1::TaskRecord& before, const v1::TaskRecord& after) const;

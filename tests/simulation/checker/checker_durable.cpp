@@ -85,6 +85,7 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
   if (plan != nullptr) {
     pace_.became_durable(was, record, *plan);
     judge_leases(was, record, *plan);
+    judge_dropped(was, record, *plan);
   }
   judge_wake_up(record, durable);
   judge_alert(record, durable);
@@ -156,9 +157,13 @@ void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& af
         after.state() == v1::TASK_STATE_UNDOING || after.state() == v1::TASK_STATE_UNDONE || after.state() == v1::TASK_STATE_FAILED;
     const auto ended =
         was.state() == v1::STEP_STATE_COMPLETED || was.state() == v1::STEP_STATE_UNDONE || was.state() == v1::STEP_STATE_SKIPPED;
-    const auto lawful =
-        was.state() == v1::STEP_STATE_COMPLETED && undoing && (is.state() == v1::STEP_STATE_UNDOING || is.state() == v1::STEP_STATE_UNDONE);
-    if (ended && !lawful)
+    const auto lawful = was.state() == v1::STEP_STATE_COMPLETED && (undoing || is.dropped()) &&
+                        (is.state() == v1::STEP_STATE_UNDOING || is.state() == v1::STEP_STATE_UNDONE);
+    // A step of the end that had no turn has it when the task is undone after all.
+    const auto* const known = shape_of(after);
+    const auto brought_back = known != nullptr && known->of_end(static_cast<std::uint32_t>(i)) && undoing &&
+                              was.state() == v1::STEP_STATE_SKIPPED && was.ended_at_unix_ms() == 0;
+    if (ended && !lawful && !brought_back)
       world::broken("impossible_step", name + " went from " + core::state_word(was.state()) + " to " + core::state_word(is.state()));
     if (was.state() == v1::STEP_STATE_UNDOING && is.state() != v1::STEP_STATE_UNDONE)
       world::broken("impossible_step", name + " was being undone and is " + core::state_word(is.state()));
@@ -243,8 +248,9 @@ std::size_t checker::open_effects(const v1::TaskRecord& record, std::uint32_t in
 void checker::judge_completed(const v1::TaskRecord& record) const {
   const auto* plan = shape_of(record);
   world_.judges("end_failed");
-  const auto goes_on =
-      std::any_of(record.steps().begin(), record.steps().end(), [](const auto& one) { return one.state() == v1::STEP_STATE_FAILED; });
+  const auto goes_on = std::any_of(record.steps().begin(), record.steps().end(), [&](const auto& one) {
+    return one.state() == v1::STEP_STATE_FAILED && !one.dropped() && (plan == nullptr || !plan->of_end(one.definition()));
+  });
   if (plan != nullptr && plan->definition().ends_failed() && goes_on)
     world::broken("end_failed", record.id() + " is completed with a failed step, and its workflow says end: failed");
   for (int i = 0; i < record.steps_size(); ++i) {
@@ -256,6 +262,8 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
       world::broken("completed_without_effect", name + " has an attempt in progress, and its task is completed");
     if (restores_.beyond(of)) continue;
     if (standing > 1) world::broken("two_effects", name + " has two standing effects");
+    if (step.dropped() && plan != nullptr) judge_dropped_end(record, of.step, *plan);
+    if (step.dropped() && step.state() != v1::STEP_STATE_COMPLETED) continue;
     if (step.state() == v1::STEP_STATE_COMPLETED) {
       world_.judges("completed_without_effect");
       const auto lacks = step.rounds() == 0 ? standing == 0 : ledger_.standing(of) < step.rounds();
@@ -265,12 +273,13 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
       world_.judges("skipped_with_effect");
       if (standing != 0) world::broken("skipped_with_effect", name + " is skipped, and its effect stands in the service");
     } else if (step.state() == v1::STEP_STATE_FAILED && plan != nullptr &&
-               answer_of(plan->step(of.step), *plan) == v1::ON_FAILURE_CONTINUE) {
+               (plan->of_end(of.step) || answer_of(plan->step(of.step), *plan) == v1::ON_FAILURE_CONTINUE)) {
       world_.judges("passed_over_with_effect");
       world_.count("steps passed over");
       if (standing != 0 && !step.doubtful())
         world::broken("passed_over_with_effect", name + " has failed for certain, and its effect stands in the service");
-      if (step.doubtful() && plan->step(of.step).in_doubt() != v1::IN_DOUBT_FAIL && !plan->says_undo_none(of.step))
+      const auto passes = plan->of_end(of.step) ? plan->step(of.step).in_doubt() != v1::IN_DOUBT_PARK : plan->says_undo_none(of.step);
+      if (step.doubtful() && plan->step(of.step).in_doubt() != v1::IN_DOUBT_FAIL && !passes)
         world::broken("passed_over_doubt", name + " is in doubt, and its task has gone on without it");
     } else {
       world::broken("completed_without_effect", record.id() + " is completed with " + step.path() + " " + core::state_word(step.state()));
@@ -302,6 +311,7 @@ void checker::judge_undone(const v1::TaskRecord& record) const {
 // ---- ends ----
 
 void checker::judge_end(const v1::TaskRecord& record) const {
+  if (const auto* plan = shape_of(record); plan != nullptr && has_ended(record.state())) judge_ends_of(record, *plan);
   if (record.state() == v1::TASK_STATE_COMPLETED) judge_completed(record);
   if (record.state() == v1::TASK_STATE_UNDONE) judge_undone(record);
   if (record.state() == v1::TASK_STATE_FAILED) judge_failed(record);
@@ -331,7 +341,8 @@ void checker::judge_failed(const v1::TaskRecord& record) const {
     if (step.complete_by_unix_ms() != 0) world::broken("failed_unasked", name + " is out, and its task has failed");
     if (names(left.in_doubt, step.path())) {
       world_.judges("failed_in_doubt");
-      if (!record.terminated() && !restores_.had_ended(record.id()) && plan->step(index).in_doubt() != v1::IN_DOUBT_FAIL)
+      const auto passes = plan->of_end(index) && plan->step(index).in_doubt() != v1::IN_DOUBT_PARK;
+      if (!record.terminated() && !restores_.had_ended(record.id()) && plan->step(index).in_doubt() != v1::IN_DOUBT_FAIL && !passes)
         world::broken("failed_in_doubt", name + " is in doubt, and its task has failed without an operator");
       continue;
     }
@@ -358,9 +369,12 @@ void checker::judge_failing(const v1::TaskRecord& before, const v1::TaskRecord& 
   });
   if (taken_back) return;
   world_.judges("started_while_failing");
-  for (int i = 0; i < after.steps_size(); ++i)
+  const auto* plan = shape_of(after);
+  for (int i = 0; i < after.steps_size(); ++i) {
+    if (plan != nullptr && plan->of_end(static_cast<std::uint32_t>(i)) && !after.terminated()) continue;
     if (after.steps(i).attempt() != before.steps(i).attempt() || after.steps(i).undo().made() != before.steps(i).undo().made())
       world::broken("started_while_failing", after.id() + " is to fail, and " + after.steps(i).path() + " was handed over");
+  }
 }
 
 }  // namespace fairlead::simulation

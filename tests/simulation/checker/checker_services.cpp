@@ -8,6 +8,7 @@
 #include "store/rows/service_rows.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker/checker.hpp"
+#include "tests/simulation/checker/own/joins.hpp"
 #include "tests/simulation/checker/values.hpp"
 
 namespace fairlead::simulation {
@@ -248,8 +249,7 @@ void checker::note_waits(const v1::TaskRecord& record) {
     const auto& step = record.steps(static_cast<int>(i));
     auto ready = runs && !plan->own(i) && !step.until_open() && step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() == 0 &&
                  step.complete_by_unix_ms() == 0;
-    for (std::uint32_t other = 0; ready && other < plan->size(); ++other)
-      ready = !plan->must_wait_for(i, other) || over(record.steps(static_cast<int>(other)));
+    ready = ready && is_ready(*plan, record, i);
     // What the worker has to evaluate first may wait for that.
     const auto& asks = plan->step(i);
     ready = ready && (asks.with_json() + asks.when_json()).find_first_of("+*?>") == std::string::npos;

@@ -95,7 +95,29 @@ const std::string* content_checker::given(const step_name& of) const {
   return callbacks_.has(key) ? callbacks_.given(key) : services_->given(key);
 }
 
-value content_checker::document_of(const v1::TaskRecord& record) const {
+bool content_checker::gives(const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record,
+                            const std::string& stored) {
+  const auto fits = [&](const value& by) {
+    const auto expected = fill_template(step.with_json(), by);
+    return expected && same(stored, *expected);
+  };
+  if (fits(document)) return true;
+  if (step.join() == 0) return false;
+  // The completed needs that the join may not have waited for, all others taken as they are.
+  std::vector<std::string> surplus;
+  for (const auto& one : record.steps())
+    if (!one.dropped() && std::find(step.needs().begin(), step.needs().end(), one.path()) != step.needs().end())
+      surplus.push_back(one.path());
+  for (std::uint32_t which = 1; which < 1U << surplus.size(); ++which) {
+    auto then = document;
+    for (std::size_t i = 0; i < surplus.size(); ++i)
+      if ((which >> i & 1U) != 0) then.members["steps"].members[surplus[i]] = then.members["status"].members[surplus[i]] = value{};
+    if (fits(then)) return true;
+  }
+  return false;
+}
+
+value content_checker::document_of(const v1::TaskRecord& record, bool of_dropped) const {
   value out;
   out.is = value::kind::object;
   const auto submitted = submitted_.find(record.id());
@@ -117,12 +139,19 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
   steps.is = states.is = value::kind::object;
   for (int i = 0; i < record.steps_size(); ++i) {
     const auto& step = record.steps(i);
+    const auto joined = joined_.count(record.id()) != 0;
+    // Of a step with a join it need not have ended.
+    if (joined) steps.members[step.path()] = states.members[step.path()] = value{};
+    if (step.dropped() && (!of_dropped || step.state() == v1::STEP_STATE_SKIPPED)) {
+      states.members[step.path()] = text_value("dropped");
+      continue;
+    }
     if (step.state() == v1::STEP_STATE_SKIPPED) {
       steps.members[step.path()] = value{};
       states.members[step.path()] = text_value(step.timed_out() ? "timed_out" : "skipped");
       continue;
     }
-    if (step.state() == v1::STEP_STATE_FAILED) states.members[step.path()] = text_value("failed");
+    if (step.state() == v1::STEP_STATE_FAILED) states.members[step.path()] = text_value(step.dropped() ? "dropped" : "failed");
     if (step.state() == v1::STEP_STATE_FAILED && step.passed_over()) steps.members[step.path()] = value{};
     // What a step gave is known as soon as it is over, and while it is undone.
     const auto ended = has_given(step);
@@ -134,7 +163,7 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
     const auto* output = !ended ? nullptr : own != own_outputs_.end() ? &own->second : given(name);
     if (output == nullptr) continue;
     steps.members[step.path()] = parse_value(*output).value_or(value{});
-    states.members[step.path()] = text_value("completed");
+    states.members[step.path()] = text_value(step.dropped() ? "dropped" : "completed");
   }
   return out;
 }
@@ -142,7 +171,8 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
 // ---- what leaves ----
 
 void content_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan) {
-  const auto document = document_of(record);
+  const auto of_dropped = what.direction() == v1::DIRECTION_UNDO && record.steps(static_cast<int>(what.step())).dropped();
+  const auto document = document_of(record, of_dropped);
   callbacks_.judge_key(what);
   if (what.direction() == v1::DIRECTION_UNDO) callbacks_.judge_undo(what, plan);
   if (what.direction() == v1::DIRECTION_UNDO)
@@ -159,7 +189,9 @@ void content_checker::judge_when(const std::string& text, const std::string& whe
 
 void content_checker::judge_skip(const v1::TaskRecord& record, std::uint32_t index, const shape& plan) {
   const auto& step = record.steps(static_cast<int>(index));
-  if (step.timed_out() || skips_.count({record.id(), step.path()}) != 0) return;
+  // The task has ended without its turn: own/ends.cpp.
+  if (plan.of_end(index) && step.ended_at_unix_ms() == 0) return;
+  if (step.timed_out() || step.dropped() || skips_.count({record.id(), step.path()}) != 0) return;
   const auto& when = plan.step(index).when_json();
   world_.judges("when");
   world_.count("steps skipped by `when`");
@@ -183,6 +215,7 @@ void content_checker::judge_input(const v1::Perform& what, const v1::TaskRecord&
   // An operator has had it performed in place of its `when`: later rounds do not ask that either.
   if (edited == edits_.end() || !plan.repeats(what.step()))
     judge_when(text_of(what) + " was handed over", plan.step(what.step()).when_json(), document);
+  if (plan.of_end(what.step())) return judge_end_input(what, plan, document);
   const auto expected = fill_template(plan.step(what.step()).with_json(), document);
   world_.judges("input");
   auto& last = inputs_[{what.task_id(), what.step()}];
@@ -191,13 +224,15 @@ void content_checker::judge_input(const v1::Perform& what, const v1::TaskRecord&
   const auto skipped = skips_.lower_bound({what.task_id(), ""});
   const auto settled = settled_.lower_bound({what.task_id(), 0});
   const auto is_kept =
-      what.input() == last &&
-      ((skipped != skips_.end() && skipped->first == what.task_id()) || (settled != settled_.end() && settled->task == what.task_id()) ||
-       (what.direction() == v1::DIRECTION_LOOKUP && record.steps(static_cast<int>(what.step())).passed_over()));
-  if (!expected && !is_kept)
+      what.input() == last && (plan.has_joins() || (skipped != skips_.end() && skipped->first == what.task_id()) ||
+                               (settled != settled_.end() && settled->task == what.task_id()) ||
+                               (what.direction() == v1::DIRECTION_LOOKUP && record.steps(static_cast<int>(what.step())).passed_over()));
+  // What it has read may have been dropped since its hand-over was decided.
+  const auto gave = plan.has_joins() && gives(plan.step(what.step()), document_of(record, true), record, what.input());
+  if (!expected && !is_kept && !gave && !plan.joins(what.step()))
     world::broken("input", text_of(what) + " was handed over with " + shown(what.input()) + ", and " + plan.step(what.step()).with_json() +
                                " gives nothing");
-  if (!is_kept && !same(what.input(), *expected))
+  if (!is_kept && !gave && !gives(plan.step(what.step()), document, record, what.input()))
     world::broken("input", text_of(what) + " was handed over with " + shown(what.input()) + ", which is not what " +
                                plan.step(what.step()).with_json() + " gives");
   last = what.input();
@@ -283,6 +318,7 @@ void content_checker::judge_called(const v1::TaskRecord* before, const v1::TaskR
 void content_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable,
                                      const shape* plan) {
   if (before == nullptr) judge_submission(now, durable);
+  if (plan != nullptr && plan->has_joins()) joined_.insert(now.id());
   if (plan != nullptr) {
     // What comes first others read in the same commit.
     judge_called(before, now, durable, *plan);

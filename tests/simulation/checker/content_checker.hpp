@@ -87,7 +87,9 @@ class content_checker {
     std::vector<std::pair<std::uint64_t, std::string>> open;  // heard, by ticket, and not answered: it may have been taken
   };
 
-  value document_of(const v1::TaskRecord& record) const;
+  value document_of(const v1::TaskRecord& record, bool of_dropped = false) const;
+  /// Whether `with` of the step gives what is stored. A need that its join did not wait for may have ended since.
+  static bool gives(const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record, const std::string& stored);
   /// What the service has given for the step; null: nothing.
   const std::string* given(const step_name& of) const;
   void judge_when(const std::string& text, const std::string& when, const value& document);
@@ -103,6 +105,7 @@ class content_checker {
   void judge_rounds(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable, const shape& plan);
   void judge_round_begins(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, const value& document);
   void judge_task_output(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable, const shape& plan) const;
+  void judge_end_input(const v1::Perform& what, const shape& plan, const value& document) const;
   void judge_input(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, const value& document);
   void judge_undo(const v1::Perform& what, const shape& plan, const value& document);
   void judge_log(const v1::TaskRecord& now, int index, const v1::TaskRecord* before, const store::snapshot& durable);
@@ -122,6 +125,7 @@ class content_checker {
     std::string output;          // of the last of them
     std::uint32_t granted = 0;   // so many had been made when it had failed last
   };
+  std::set<std::string> joined_;                                  // tasks of workflows with joins
   std::map<step_name, round> rounds_;                             // of steps that are repeated
   std::set<step_name> settled_;                                   // an operator has wanted to settle them
   std::map<std::string, std::set<std::string>> settled_outputs_;  // by task, what operators have said

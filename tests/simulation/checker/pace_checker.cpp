@@ -263,6 +263,12 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
         event.kind() == v1::EVENT_KIND_STEP_ACCEPTED && past.attempt == event.attempt())
       past.accepted_for_later = true;
     if (event.kind() == v1::EVENT_KIND_STEP_ANSWERED) of({now.id(), index}, v1::DIRECTION_PERFORM).called = true;
+    // No attempt has ended so.
+    const auto unmade = event.detail().starts_with("join:") || event.detail().starts_with("expression:");
+    if (event.kind() == v1::EVENT_KIND_STEP_FAILED && unmade) {
+      newest.erase(index);
+      continue;
+    }
     if (auto& past = of({now.id(), index}, event.direction()); is_bad_end(event.kind()) && past.attempt == event.attempt())
       past.more_ends += ++past.bad_ends > 1 || past.returned == event.attempt() ? 1 : 0;
     if (is_bad_end(event.kind()) && has_rules(plan.step(index), event.direction())) {

@@ -6,6 +6,7 @@
 
 #include "actors/core/workflow/check.hpp"
 #include "messages/time.hpp"
+#include "tests/simulation/plans/ends.hpp"
 
 namespace fairlead::simulation {
 
@@ -44,7 +45,10 @@ class generator {
     answer_later();
     rule_faults();
     ask_for_fitting_input();
+    if (settings_.has(concern::joins)) add_joins(definition_, random_stream{workflow_, 1'500});
     make_lawful();
+    if (random_stream luck{workflow_, 1'600}; luck.chance(200) && settings_.has(concern::ends))
+      add_ends(definition_, luck, sites_, settings_);
     return definition_;
   }
 
@@ -381,6 +385,7 @@ class generator {
   }
 
   static bool may_fail(const v1::StepDefinition& step) {
+    if (step.join() != 0) return true;
     return step.kind() == v1::STEP_KIND_CALL || (step.kind() == v1::STEP_KIND_SIGNAL && !step.goes_on_untimely());
   }
 
@@ -464,24 +469,6 @@ std::vector<v1::WorkflowDefinition> make_versions(world& in, const std::vector<a
   const auto count = luck.between(1, 2);
   for (std::int64_t i = 0; i < count; ++i) out.push_back(lawful(make.make(of.front().name())));
   return out;
-}
-
-shape::shape(v1::WorkflowDefinition definition) : definition_(std::move(definition)) {
-  const auto count = static_cast<std::size_t>(definition_.steps_size());
-  after_.assign(count, std::vector<bool>(count, false));
-  needs_ = after_;
-  // Generated steps only need earlier ones.
-  for (std::size_t i = 0; i < count; ++i) {
-    for (const auto& need : definition_.steps(static_cast<int>(i)).needs()) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (definition_.steps(static_cast<int>(j)).name() != need) continue;
-        after_[i][j] = true;
-        needs_[i][j] = true;
-        for (std::size_t k = 0; k < j; ++k)
-          if (after_[j][k]) after_[i][k] = true;
-      }
-    }
-  }
 }
 
 }  // namespace fairlead::simulation

@@ -16,6 +16,9 @@ std::vector<v1::WorkflowDefinition> make_workflows(world& in, const std::vector<
 std::vector<v1::WorkflowDefinition> make_versions(world& in, const std::vector<agent_site>& sites,
                                                   const std::vector<v1::WorkflowDefinition>& of);
 
+/// Some steps start when some of their needs are completed, from a stream of their own, as these were added to what had been there.
+void add_joins(v1::WorkflowDefinition& to, random_stream luck);
+
 /// What a checker wants to know of a workflow, worked out from the definition alone.
 class shape {
  public:
@@ -27,10 +30,22 @@ class shape {
   /// `step` comes after `other`, directly or through others.
   bool after(std::uint32_t step, std::uint32_t other) const { return after_[step][other]; }
   /// What must be over before `step` may start: what it needs itself (a skipped step may stand in between), and before a pivot
-  /// everything that does not come after it.
+  /// everything that does not come after it. What a step with a join needs is another question.
   bool must_wait_for(std::uint32_t step, std::uint32_t other) const {
-    return needs_[step][other] || (this->step(step).pivot() && step != other && !after(other, step));
+    if (of_end(step) || of_end(other)) return needs_[step][other] || (of_end(step) && !of_end(other));
+    return (needs_[step][other] && !joins(step)) || (this->step(step).pivot() && step != other && !after(other, step));
   }
+  bool of_end(std::uint32_t index) const { return step(index).finally() != v1::FINALLY_NO; }
+  /// By its own words.
+  bool needs(std::uint32_t step, std::uint32_t other) const { return needs_[step][other]; }
+  bool joins(std::uint32_t index) const { return step(index).join() != 0; }
+  bool has_joins() const;
+  /// What its join does not need is dropped.
+  bool leaves_steps_over(std::uint32_t index) const {
+    return joins(index) && step(index).join() < static_cast<std::uint32_t>(step(index).needs_size());
+  }
+  /// By step: some join may drop it.
+  std::vector<bool> droppable() const;
   /// No agent carries it out.
   bool own(std::uint32_t index) const { return step(index).kind() != v1::STEP_KIND_CALL; }
   bool repeats(std::uint32_t index) const { return step(index).has_repeat(); }

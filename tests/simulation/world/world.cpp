@@ -69,7 +69,9 @@ const char* concern_name(concern which) {
     case concern::undo_of_failed: return "undo_of_failed";
     case concern::callbacks: return "callbacks";
     case concern::retry_rules: return "retry_rules";
+    case concern::joins: return "joins";
     case concern::schemas: return "schemas";
+    case concern::ends: return "ends";
     case concern::count: break;
   }
   return "?";

@@ -170,7 +170,7 @@ void task_machine::operator_callback(const operated& e) {
   const auto fault = cleaned(e.action.fault());
   take_answer(index, output, e.action.has_fault() ? &fault : nullptr);
   // What the task was parked for, or was to fail for, may be over.
-  held_task ? go_on() : advance();
+  held_task ? go_on(!of_end(at(index))) : advance();
 }
 
 /// What a callback said before the attempt ended counts now. False: there is nothing, or it is too early still.
@@ -200,7 +200,7 @@ void task_machine::take_answer(std::uint32_t index, const std::string& output, c
   if (fault == nullptr) {
     if (open) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
     // It was not known when the undo was decided: the step may be a pivot, or have no undo.
-    if (record_.state() == v1::TASK_STATE_UNDOING || record_.undo_held()) record_.set_undo_uncertain(true);
+    if (!of_end(step) && (record_.state() == v1::TASK_STATE_UNDOING || record_.undo_held())) record_.set_undo_uncertain(true);
     return complete(index, output);
   }
   // Since a restore the next key may have been used: that one is looked up, or sent again, before anything follows from this fault.
@@ -217,7 +217,7 @@ void task_machine::take_answer(std::uint32_t index, const std::string& output, c
   set_failures(step, v1::DIRECTION_PERFORM, std::min(step.failure_count(), std::max(step.attempt(), 1U) - 1));
   end_badly(index, *fault, v1::EVENT_KIND_STEP_FAILED);
   // A task that is to fail decides nothing about the step now, and must not take it for one whose next attempt is due.
-  if (!record_.failing() || step.given_up() || !is_last(step, *fault, false)) return;
+  if (!record_.failing() || of_end(step) || step.given_up() || !is_last(step, *fault, false)) return;
   step.set_given_up(true);
   note(v1::EVENT_KIND_STEP_GIVEN_UP, index);
 }

@@ -26,14 +26,16 @@ void task_machine::stay_failed(std::uint32_t index) {
 
 /// Nothing is left to perform.
 void task_machine::end_performed() {
-  const auto words = passed_over_words(record_);
-  if (!words.empty() && ctx_.definition->definition().ends_failed() && !planted(&planted_faults::forget_failed_end))
-    return begin_fail("the workflow says end: failed (" + words + ")");
-  if (!has_given_output()) return;
+  const auto words = passed_over_words(record_, *ctx_.definition);
+  if (fails_at_end()) return begin_fail("the workflow says end: failed (" + words + ")");
+  if (planted(&planted_faults::after_failure_of_completed) && !advance_end(v1::FINALLY_AFTER_FAILURE)) return;
+  if (!has_given_output() || parks_before_end()) return;
+  let_go_of_end(true);
+  const auto without = end_words(record_, *ctx_.definition);
   move_task(record_, task_moves::complete, ctx_.now, out_);
   tell_output();
   record_.set_finished_at_unix_ms(now_ms());
-  add_event(record_, v1::EVENT_KIND_TASK_COMPLETED, 0, 0, ctx_.now, words);
+  add_event(record_, v1::EVENT_KIND_TASK_COMPLETED, 0, 0, ctx_.now, words + (words.empty() || without.empty() ? "" : "; ") + without);
   out_.ended = true;
   out_.unparked = true;
 }

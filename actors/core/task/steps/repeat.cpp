@@ -31,7 +31,7 @@ void task_machine::end_round(std::uint32_t index, const std::string& output) {
   step.clear_input_edited();
   note(v1::EVENT_KIND_STEP_REPEATED, index, "round " + std::to_string(step.rounds()) + " has ended");
   // In a task that is stopped the step waits for what becomes of the task.
-  if (record_.state() == v1::TASK_STATE_RUNNING && !stopped() && !record_.failing() && !step.dropped()) ask_until(index);
+  if (goes_forward(step) && !stopped(step)) ask_until(index);
 }
 
 void task_machine::ask_until(std::uint32_t index) {

@@ -1,6 +1,7 @@
 #include "actors/core/workflow/values/check_values.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "actors/core/expression/expression.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/nearest.hpp"
+#include "actors/core/types/message_types.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/graph.hpp"
 #include "actors/core/workflow/templates.hpp"
@@ -59,6 +61,7 @@ class values_checker {
   std::vector<definition_problem> run() {
     if (!definition_.input_schema_json().empty() && check_json(definition_.input_schema_json()).ok())
       schema_.emplace(definition_.input_schema_json());
+    if (auto types = message_types::read(definition_.types())) types_ = std::move(*types);
     for (const auto& step : definition_.steps())
       for (const auto& [key, text] : templates_of(step)) check_template(step, key, *text);
     check_template(v1::StepDefinition::default_instance(), "output", definition_.output_json());
@@ -113,6 +116,8 @@ class values_checker {
       const auto* of = find(parts[1].key);
       if (of == nullptr) return {};
       if (of->kind() == v1::STEP_KIND_WAIT) return look_up_literal("null", parts, 2);
+      if (const auto* type = types_ && !of->output_type().empty() ? types_->find(of->output_type()) : nullptr)
+        return look_up_typed(*type, parts, 2);
       return of->kind() == v1::STEP_KIND_VALUE && check_json(of->with_json()).ok() ? look_up_literal(of->with_json(), parts, 2)
                                                                                    : known_value{};
     }
@@ -260,6 +265,7 @@ class values_checker {
   needs_graph graph_;
   bool joins_;
   std::optional<schema_reader> schema_;
+  std::shared_ptr<const message_types> types_;
   std::vector<definition_problem> found_;
   // Of the template that is looked at:
   const v1::StepDefinition* step_ = nullptr;

@@ -1,8 +1,10 @@
 #include "actors/core/workflow/values/known_values.hpp"
 
+#include <google/protobuf/descriptor.h>
+
 #include <optional>
 
-#include "actors/core/schema/keywords.hpp"
+#include "actors/core/schema/references.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/json_cursor.hpp"
 #include "actors/core/text/nearest.hpp"
@@ -68,6 +70,7 @@ known_value schema_reader::walk(std::string_view schema, const std::vector<path_
   bytes_left_ -= static_cast<std::int64_t>(schema.size()) + 1;
   if (bytes_left_ < 0 || depth > deepest || schema.empty() || schema.front() != '{') return {};
   if (const auto named = json_member(schema, "$ref"); named && named->front() == '"') {
+    bytes_left_ -= static_cast<std::int64_t>(schema_.size());
     const auto of = read_reference(decode_json_string(*named));
     const auto all = json_member(schema_, of.keyword);
     const auto found = all ? json_member(*all, of.name) : std::nullopt;
@@ -117,6 +120,46 @@ known_value schema_reader::no_property(std::string_view properties, const std::v
   const auto close = nearest(parts[at].key, known);
   return {"", "which the schema of the input does not allow",
           close.empty() ? "add the property to the schema, or read another path" : "did you mean " + close + "?"};
+}
+
+known_value look_up_typed(const google::protobuf::Descriptor& outermost, const std::vector<path_part>& parts, std::size_t at) {
+  using google::protobuf::FieldDescriptor;
+  constexpr auto remedy = "read another path, or change output_type of the step";
+  const auto not_of = [&](const char* what) {
+    return known_value{"", "but by output_type of the step " + spell_path(parts, at) + " is " + what, remedy};
+  };
+  for (const auto* type = &outermost;;) {
+    // Their JSON has a form of its own.
+    if (type->full_name().starts_with("google.protobuf.")) return {};
+    if (at == parts.size()) return {"object", "", ""};
+    if (!parts[at].is_key) return not_of("an object");
+    const FieldDescriptor* field = nullptr;
+    std::vector<std::string> names;
+    for (int i = 0; i < type->field_count() && field == nullptr; ++i) {
+      const auto* one = type->field(i);
+      if (one->name() == parts[at].key || one->json_name() == parts[at].key) field = one;
+      names.push_back(one->name());
+    }
+    if (field == nullptr) {
+      const auto close = nearest(parts[at].key, names);
+      return {"", "but " + type->full_name() + " has no field " + parts[at].key, close.empty() ? remedy : "did you mean " + close + "?"};
+    }
+    ++at;
+    if (field->is_map()) return {};
+    if (field->is_repeated()) {
+      if (at == parts.size()) return {"array", "", ""};
+      if (parts[at].is_key) return not_of("an array");
+      ++at;
+    }
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+      type = field->message_type();
+      continue;
+    }
+    if (at < parts.size()) return not_of("a single value");
+    // Numbers and words may stand in more than one form.
+    const auto is_text = field->cpp_type() == FieldDescriptor::CPPTYPE_STRING;
+    return {is_text ? "string" : field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL ? "boolean" : "", "", ""};
+  }
 }
 
 known_value look_up_literal(std::string_view json, const std::vector<path_part>& parts, std::size_t at) {

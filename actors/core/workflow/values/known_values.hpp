@@ -1,5 +1,5 @@
 #pragma once
-// What the input's schema and the values of steps say about a path before any task has run.
+// What the input's schema, the values and the types of steps say about a path before any task has run.
 
 #include <cstdint>
 #include <string>
@@ -7,6 +7,10 @@
 #include <vector>
 
 #include "actors/core/expression/path.hpp"
+
+namespace google::protobuf {
+class Descriptor;
+}
 
 namespace fairlead::core {
 
@@ -32,11 +36,14 @@ class schema_reader {
   static known_value no_property(std::string_view properties, const std::vector<path_part>& parts, std::size_t at);
 
   std::string_view schema_;
-  std::int64_t bytes_left_ = 64 << 20;
+  std::int64_t bytes_left_ = 256 << 20;
 };
 
 /// In a step's value as the file has it. Where an expression stands nothing is known. `parts[at]` is the first below the value.
 known_value look_up_literal(std::string_view json, const std::vector<path_part>& parts, std::size_t at);
+
+/// In an output of this type, whose names stand in either spelling. `parts[at]` is the first below the output.
+known_value look_up_typed(const google::protobuf::Descriptor& type, const std::vector<path_part>& parts, std::size_t at);
 
 /// `text`, `a number`: for sentences. `type` is one of known_value.
 std::string json_type_words(std::string_view type);

@@ -141,6 +141,10 @@ class workflow_step {
   workflow_step& undo(std::string call, std::string json_template);
   /// The step has nothing to undo.
   workflow_step& undo_none();
+  /// A step of the end: it is performed when no other step is performed any more, before the task completes, fails, or is undone.
+  workflow_step& finally();
+  /// As `finally`, but only before a task fails, or after it was undone.
+  workflow_step& finally_after_failure();
   /// Once this step has happened, the task is not undone any more.
   workflow_step& pivot();
 

@@ -120,6 +120,51 @@ world restored_failed_step(std::int64_t lost_ms, bool passed_over) {
   return w;
 }
 
+TEST(task_restore, a_dropped_step_is_undone_again_and_never_performed) {
+  auto last = with_undo_none(step("last", {"a", "b", "c"}));
+  last.set_join(1);
+  world w{graph({undoable(step("a")), undoable(step("b")), undoable(step("c")), last})};
+  w.started();
+  w.outcome(1, 1, R"({"id":2})");
+  w.outcome(2, 1, R"({"id":3})");
+  ASSERT_TRUE(w.at(2).dropped());
+  ASSERT_EQ(w.at(2).state(), v1::STEP_STATE_UNDOING);
+  ASSERT_EQ(w.at(0).state(), v1::STEP_STATE_RUNNING);
+  const auto backup_ms = w.now_ms;
+  w.advance_ms(lost_ms);
+  ASSERT_TRUE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms)));
+  EXPECT_TRUE(w.at(0).doubtful());
+  EXPECT_TRUE(w.at(2).undo_doubtful()) << "its undo may have been sent in the lost time";
+  w.agents.instances["n1/svc"].held = 0;
+  w.agents.holders.clear();
+  const auto made = w.apply(task_resumed{});
+  std::map<std::string, v1::Direction> sent;
+  for (const auto& one : made.performs) sent[one.message.step_path()] = one.message.direction();
+  EXPECT_EQ(sent,
+            (std::map<std::string, v1::Direction>{{"a", v1::DIRECTION_UNDO}, {"c", v1::DIRECTION_UNDO}, {"last", v1::DIRECTION_PERFORM}}));
+}
+
+TEST(task_restore, a_step_of_the_end_of_a_task_that_is_undone_may_have_been_performed) {
+  auto unlock = with_undo_none(step("unlock"));
+  unlock.set_finally(v1::FINALLY_ALWAYS);
+  unlock.set_in_doubt(v1::IN_DOUBT_PARK);
+  auto definition = graph({undoable(step("a")), unlock});
+  definition.set_on_failure(v1::ON_FAILURE_UNDO);
+  world w{definition};
+  w.started();
+  w.agents.instances.at("n1/svc").capacity = 0;
+  w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_EQ(w.record.state(), v1::TASK_STATE_UNDOING);
+  ASSERT_EQ(w.at(1).state(), v1::STEP_STATE_PENDING);
+  const auto backup_ms = w.now_ms;
+  w.advance_ms(lost_ms);
+  ASSERT_TRUE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms), {}, std::nullopt, &definition));
+  EXPECT_TRUE(w.at(1).doubtful());
+  w.agents.instances.at("n1/svc").capacity = 1;
+  EXPECT_TRUE(w.apply(task_resumed{}).parked) << "it is not sent again before somebody says what has become of it";
+  EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_IN_DOUBT);
+}
+
 TEST(task_restore, the_undo_of_a_failed_step_is_sent_again_under_its_key) {
   for (const auto passed_over : {false, true}) {
     auto w = restored_failed_step(lost_ms, passed_over);

@@ -2,7 +2,7 @@
 // the constructs of the workflow language:
 //
 //   workflow [timeout=MS] [on_failure=undo|park|cool_off] [output=JSON]     then for each step a line
-//     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B [join=N]] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL [also_if_failed]] [pivot] [cool_off=MS]
+//     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B [join=N]] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL [also_if_failed]] [pivot] [finally=true|after_failure] [cool_off=MS]
 //       [every=MS max=N] [callback=MS] [rule=CODE,…[/attempts=N][/retry_for=MS][/backoff=MS]]…
 //       [when=JSON] [until=JSON] [with=JSON]
 //   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
@@ -182,6 +182,8 @@ class interpreter {
           one.set_retry_for_ms(std::stol(value));
         }
         if (word == "pivot") one.set_pivot(true);
+        if (word == "finally=true") one.set_finally(v1::FINALLY_ALWAYS);
+        if (word == "finally=after_failure") one.set_finally(v1::FINALLY_AFTER_FAILURE);
         if (word.rfind("join=", 0) == 0) one.set_join(static_cast<std::uint32_t>(std::stoul(value)));
         if (word.rfind("rule=", 0) == 0) add_rule(one, value);
         if (word.rfind("every=", 0) == 0) one.mutable_repeat()->set_every_ms(std::stol(value));

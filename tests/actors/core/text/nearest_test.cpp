@@ -24,5 +24,10 @@ TEST(nearest, finds_nothing_for_another_word) {
 
 TEST(nearest, does_not_offer_the_word_itself) { EXPECT_EQ(nearest("ship", {"ship"}), ""); }
 
+TEST(nearest, is_a_remedy_only_if_something_is_close) {
+  EXPECT_EQ(did_you_mean("chrage", {"reserve", "charge"}), "did you mean charge?");
+  EXPECT_EQ(did_you_mean("chrage", {"reserve", "dispatch"}), "");
+}
+
 }  // namespace
 }  // namespace fairlead::core

@@ -50,6 +50,19 @@ TEST(workflow_json, shows_the_kind_of_each_step_and_only_what_it_has) {
   }
 }
 
+TEST(workflow_json, says_how_many_needs_must_be_completed) {
+  const auto steps = steps_shown(R"(  a: { with: 1 }
+  b: { with: 2 }
+  c: { needs: [a, b], with: 3 }
+  d: { needs: [a, b], join: any, with: 4 }
+  e: { needs: [a, b], join: 2, with: 5 }
+)");
+  EXPECT_TRUE(steps[0].at("join").is_null());
+  EXPECT_TRUE(steps[2].at("join").is_null()) << "all";
+  EXPECT_EQ(steps[3].at("join"), 1);
+  EXPECT_EQ(steps[4].at("join"), 2);
+}
+
 TEST(workflow_json, says_whether_a_step_that_has_failed_is_undone) {
   const auto steps = steps_shown(R"(  a: { agent: x, call: y, undo: { call: z, also_if_failed: true } }
   b: { agent: x, call: y, undo: { call: z } }
@@ -71,6 +84,16 @@ TEST(workflow_json, shows_how_a_step_is_repeated_the_input_and_the_output) {
   EXPECT_TRUE(nlohmann::json::parse(workflow_show_json(reply)).at("input").is_null());
   reply.mutable_workflow()->mutable_definition()->set_input_schema_json(R"({"type":"object"})");
   EXPECT_EQ(nlohmann::json::parse(workflow_show_json(reply)).at("input"), nlohmann::json({{"type", "object"}}));
+}
+
+TEST(workflow_json, shows_which_steps_are_of_the_end) {
+  const auto steps = steps_shown(R"(  work: { agent: x, call: y }
+  unlock: { finally: true, agent: x, call: y }
+  tell: { finally: after_failure, with: 1 }
+)");
+  EXPECT_TRUE(steps[0].at("finally").is_null());
+  EXPECT_EQ(steps[1].at("finally"), nlohmann::json("always"));
+  EXPECT_EQ(steps[2].at("finally"), nlohmann::json("after_failure"));
 }
 
 TEST(workflow_json, shows_how_long_a_callback_may_take) {

@@ -53,6 +53,8 @@ void callback_book::look_for_late(const v1::TaskRecord& record, const shape& pla
   if (record.state() != v1::TASK_STATE_RUNNING || stopped || clock_.set_since(world_.now_us() - 4 * late_callback_ms * millisecond)) return;
   for (std::uint32_t i = 0; i < plan.size(); ++i) {
     const auto known = waits_.find({record.id(), i});
+    // Of a dropped step nothing is awaited.
+    if (record.steps(static_cast<int>(i)).dropped()) continue;
     if (known == waits_.end() || !known->second.since_us || known->second.durable != known->second.attempt) continue;
     const auto over_us = known->second.since_us.value() + plan.step(i).callback_ms() * millisecond;
     world_.judges("callback_late");

@@ -1,5 +1,7 @@
 #include "tests/simulation/checker/own/wait_clock.hpp"
 
+#include "tests/simulation/checker/own/joins.hpp"
+
 namespace fairlead::simulation {
 
 wait_clock::phase wait_clock::phase_of(const v1::TaskRecord& record, std::uint32_t index, const shape& plan) {
@@ -7,12 +9,7 @@ wait_clock::phase wait_clock::phase_of(const v1::TaskRecord& record, std::uint32
   if (step.state() == v1::STEP_STATE_FAILED && !step.passed_over()) return phase::failed;
   if (step.state() != v1::STEP_STATE_PENDING) return phase::over;
   if (record.state() != v1::TASK_STATE_RUNNING) return phase::unready;
-  for (std::uint32_t other = 0; other < plan.size(); ++other) {
-    const auto& needed = record.steps(static_cast<int>(other));
-    const auto ended = needed.state() == v1::STEP_STATE_COMPLETED || needed.state() == v1::STEP_STATE_SKIPPED || needed.passed_over();
-    if (plan.must_wait_for(index, other) && !ended) return phase::unready;
-  }
-  return phase::ready;
+  return is_ready(plan, record, index) ? phase::ready : phase::unready;
 }
 
 void wait_clock::decided(const v1::TaskRecord& record, const shape& plan) {

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "actors/core/types/message_types.hpp"
 #include "actors/core/workflow/values/check_values.hpp"
+#include "messages/api.pb.h"
 
 namespace fairlead::core {
 namespace {
@@ -125,6 +127,31 @@ TEST(workflow_values, knows_the_values_that_steps_give) {
              "read another path",
              "bad/with: an expression reads .steps.pause.x, but .steps.pause is null; change the value of the step, or read another "
              "path"}));
+}
+
+TEST(workflow_values, knows_the_types_of_outputs) {
+  const auto read = [](const std::string& path) {
+    v1::WorkflowDefinition definition;
+    definition.set_types(*describe_types({v1::SubmitRequest::descriptor()}));
+    add(definition, "ask").set_output_type("fairlead.v1.SubmitRequest");
+    add(definition, "s", {"ask"}).set_with_json("{\"a\":\"${ .steps.ask" + path + " }\"}");
+    return values_of(definition);
+  };
+  const std::string begin = "s/with: an expression reads .steps.ask";
+  EXPECT_EQ(read(".item"), lines{begin + ".item, but fairlead.v1.SubmitRequest has no field item; did you mean items?"});
+  EXPECT_EQ(read(".items[0].prioriti"),
+            lines{begin + ".items[0].prioriti, but fairlead.v1.Submission has no field prioriti; did you mean priority?"});
+  EXPECT_EQ(read(".items.id"),
+            lines{begin + ".items.id, but by output_type of the step .steps.ask.items is an array; read another path, or "
+                          "change output_type of the step"});
+  EXPECT_EQ(read(".items[0].id.x"),
+            lines{begin + ".items[0].id.x, but by output_type of the step .steps.ask.items[0].id is a single value; "
+                          "read another path, or change output_type of the step"});
+  EXPECT_EQ(read("[0]"),
+            lines{begin + "[0], but by output_type of the step .steps.ask is an object; read another path, or change output_type "
+                          "of the step"});
+  for (const auto* good : {"", ".items", ".items[0]", ".items[0].priority", ".items[-1].labels[0].key"})
+    EXPECT_EQ(read(good), lines{}) << good;
 }
 
 TEST(workflow_values, refuses_conditions_that_are_always_the_same_or_no_condition) {
