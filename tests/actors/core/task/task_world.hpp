@@ -421,7 +421,6 @@ class world {
     e.action.set_to_hash("other");
     e.action.set_dry_run(dry_run);
     e.action.set_who("ann");
-    e.action.set_reason("it was time");
     auto compiled = workflow::compile(std::move(to), "other");
     EXPECT_TRUE(compiled.ok()) << (compiled.ok() ? "" : compiled.failure().sentence);
     e.target = *compiled;

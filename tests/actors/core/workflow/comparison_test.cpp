@@ -55,7 +55,7 @@ TEST(comparison, names_step_and_key_as_a_file_has_them) {
   after.set_input_schema_json("{}");
   EXPECT_EQ(text_of(compare(before, after)),
             "- input: (none) -> {}\n"
-            "- end: true -> (none)\n"
+            "- end: failed -> (none)\n"
             "- order: [a, b] -> [b, a]\n"
             "a needs: (none) -> [b]\n"
             "a with: (none) -> {\"n\":1}\n"
