@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "actors/core/schema/keywords.hpp"
+#include "actors/core/schema/references.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/json_cursor.hpp"
 #include "actors/core/text/nearest.hpp"
