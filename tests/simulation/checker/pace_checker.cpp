@@ -264,7 +264,8 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
       past.accepted_for_later = true;
     if (event.kind() == v1::EVENT_KIND_STEP_ANSWERED) of({now.id(), index}, v1::DIRECTION_PERFORM).called = true;
     // No attempt has ended so.
-    if (event.kind() == v1::EVENT_KIND_STEP_FAILED && event.detail().starts_with("join:")) {
+    const auto unmade = event.detail().starts_with("join:") || event.detail().starts_with("expression:");
+    if (event.kind() == v1::EVENT_KIND_STEP_FAILED && unmade) {
       newest.erase(index);
       continue;
     }

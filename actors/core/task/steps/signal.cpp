@@ -94,7 +94,8 @@ void task_machine::operator_signal(const v1::OperatorAction& action) {
   };
   if (std::none_of(record_.steps().begin(), record_.steps().end(), waits))
     return refuse("no step of task " + record_.id() + " waits for a signal " + name, known_signals(), v1::ERROR_CODE_NOT_FOUND);
-  const auto may_come = [&](const v1::StepRecord& step) { return waits(step) && goes_forward(step); };
+  const auto undone = record_.state() == v1::TASK_STATE_UNDOING;
+  const auto may_come = [&](const v1::StepRecord& step) { return waits(step) && (!undone || of_end(step)); };
   if (std::none_of(record_.steps().begin(), record_.steps().end(), may_come))
     return refuse("task " + record_.id() + " is being undone", look_at_it());
   if (std::none_of(record_.steps().begin(), record_.steps().end(), [&](const auto& step) { return may_come(step) && takes_signals(step); }))
