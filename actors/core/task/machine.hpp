@@ -175,6 +175,8 @@ class task_machine {
   bool end_stopped() const;
   bool has_begun() const;
   bool is_other_out() const;
+  bool is_end_out() const;
+  bool parks_before_end();
   bool advance_end(v1::Finally which);
   void start_end(v1::Finally which);
   bool others_are_over() const;

@@ -75,6 +75,8 @@ void task_machine::advance_undo() {
       if (advance_end(v1::FINALLY_AFTER_FAILURE)) finish_undo();
       return;
     }
+    // One that began when the task was to fail: it goes on after the last undo.
+    if (is_end_out()) return;
     if (planted(&planted_faults::wrong_order)) {
       next.ready.clear();
       for (std::uint32_t i = 0; i < steps(); ++i)

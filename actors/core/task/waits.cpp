@@ -85,7 +85,8 @@ class inspection {
     next_steps next;
     engine_.next_undo(definition_, record_, next);
     if (next.over) of_end(v1::FINALLY_AFTER_FAILURE);
-    of_undo(next);
+    const auto end_out = [this](const v1::StepRecord& step) { return attempt_out(step) && of_end(step); };
+    if (std::none_of(record_.steps().begin(), record_.steps().end(), end_out)) of_undo(next);
   }
 
   void of_undo(const next_steps& next) {

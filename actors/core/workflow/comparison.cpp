@@ -70,6 +70,13 @@ std::string number_text(double value) {
 
 std::string text_of(const Message& message);
 
+/// What a flag is in a workflow file, where it is not `true` there.
+std::string flag_text(const FieldDescriptor& field, bool value) {
+  if (value && field.name() == "ends_failed") return "failed";
+  if (value && field.name() == "goes_on_untimely") return "continue";
+  return value ? "true" : "false";
+}
+
 /// `at`: of a repeated field; -1: of a single one.
 std::string text_of(const Message& in, const FieldDescriptor& field, int at) {
   const auto& of = *in.GetReflection();
@@ -77,7 +84,7 @@ std::string text_of(const Message& in, const FieldDescriptor& field, int at) {
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_MESSAGE: return text_of(many ? of.GetRepeatedMessage(in, &field, at) : of.GetMessage(in, &field));
     case FieldDescriptor::CPPTYPE_ENUM: return word_of(*(many ? of.GetRepeatedEnum(in, &field, at) : of.GetEnum(in, &field)));
-    case FieldDescriptor::CPPTYPE_BOOL: return (many ? of.GetRepeatedBool(in, &field, at) : of.GetBool(in, &field)) ? "true" : "false";
+    case FieldDescriptor::CPPTYPE_BOOL: return flag_text(field, many ? of.GetRepeatedBool(in, &field, at) : of.GetBool(in, &field));
     case FieldDescriptor::CPPTYPE_DOUBLE: return number_text(many ? of.GetRepeatedDouble(in, &field, at) : of.GetDouble(in, &field));
     case FieldDescriptor::CPPTYPE_UINT32: return std::to_string(many ? of.GetRepeatedUInt32(in, &field, at) : of.GetUInt32(in, &field));
     case FieldDescriptor::CPPTYPE_INT64: {

@@ -38,6 +38,11 @@ bool task_machine::is_other_out() const {
                      [this](const v1::StepRecord& step) { return attempt_out(step) && !of_end(step); });
 }
 
+bool task_machine::is_end_out() const {
+  return std::any_of(record_.steps().begin(), record_.steps().end(),
+                     [this](const v1::StepRecord& step) { return attempt_out(step) && of_end(step); });
+}
+
 bool task_machine::others_are_over() const {
   return std::all_of(record_.steps().begin(), record_.steps().end(),
                      [this](const v1::StepRecord& step) { return of_end(step) || is_over(*ctx_.definition, step); });
@@ -106,6 +111,22 @@ void task_machine::end_without(std::uint32_t index) {
   add_alert(record_, v1::ALERT_KIND_FINALLY_FAILED, step.path(), "task " + id + " ends without its step " + step.path() + ": " + why,
             "fairlead task show " + id + " shows what the step was to do; do it by hand, then acknowledge this alert", out_.alerts);
   pass_over(index);
+}
+
+/// The task would complete. A step for tasks that do not may have been performed all the same, since a restore or before an operator's retry.
+bool task_machine::parks_before_end() {
+  if (!ctx_.definition->has_end()) return false;
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    auto& step = at(i);
+    const auto parks = step.doubtful() && definition_of(step).in_doubt() == v1::IN_DOUBT_PARK;
+    if (!of_end(step) || satisfies_needs(step) || !parks) continue;
+    if (step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, i, step_moves::doubt, ctx_.now, out_);
+    step.clear_not_before_unix_ms();
+    step.set_given_up(true);
+    park(record_, why_given_up(step), ctx_.now, out_);
+    return true;
+  }
+  return false;
 }
 
 /// The task ends: steps of the end that were not performed never will be, unless it is undone later.

@@ -29,7 +29,7 @@ void task_machine::end_performed() {
   const auto words = passed_over_words(record_, *ctx_.definition);
   if (fails_at_end()) return begin_fail("the workflow says end: failed (" + words + ")");
   if (planted(&planted_faults::after_failure_of_completed) && !advance_end(v1::FINALLY_AFTER_FAILURE)) return;
-  if (!has_given_output()) return;
+  if (!has_given_output() || parks_before_end()) return;
   let_go_of_end(true);
   const auto without = end_words(record_, *ctx_.definition);
   move_task(record_, task_moves::complete, ctx_.now, out_);

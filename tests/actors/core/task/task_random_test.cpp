@@ -134,6 +134,26 @@ void add_joins(engine_of_chance& chance, v1::WorkflowDefinition& to) {
   }
 }
 
+/// Steps of the end, behind all others.
+void add_ends(engine_of_chance& chance, v1::WorkflowDefinition& to) {
+  const auto count = 1 + below(chance, 3);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    auto one = with_undo_none(step("s" + std::to_string(to.steps_size())));
+    if (below(chance, 4) == 0) one = own_step(chance, one);
+    if (one.kind() == v1::STEP_KIND_CALL) {
+      one.set_agent(below(chance, 2) == 0 ? "svc" : "other");
+      one.set_attempts(1 + below(chance, 3));
+      one.set_with_json(below(chance, 2) == 0 ? R"({"end":"${ .task.end }","s":"${ .steps.s0 }"})" : R"({"m":"${ .input.n + 1 }"})");
+      if (const auto in_doubt = below(chance, 4); in_doubt < 2) one.set_in_doubt(in_doubt == 0 ? v1::IN_DOUBT_PARK : v1::IN_DOUBT_FAIL);
+      if (below(chance, 4) == 0) one.set_callback_ms(1 + below(chance, 20'000));
+    }
+    one.set_finally(below(chance, 2) == 0 ? v1::FINALLY_ALWAYS : v1::FINALLY_AFTER_FAILURE);
+    const auto& before = to.steps(to.steps_size() - 1);
+    if (before.finally() == one.finally() && below(chance, 2) == 0) one.add_needs(before.name());
+    *to.add_steps() = one;
+  }
+}
+
 attempt_ended random_end(engine_of_chance& chance, const world& w, std::uint32_t step, bool there) {
   attempt_ended e;
   e.step = step;
@@ -228,8 +248,13 @@ void check_end(const world& w) {
   for (const auto& step : w.record.steps()) {
     EXPECT_FALSE(attempt_out(step));
     const auto& of = w.definition().step_definition(step.definition());
+    if (of.finally() != v1::FINALLY_NO) {
+      EXPECT_TRUE(satisfies_needs(step)) << step.path() << " is of the end, and is not over";
+    }
     if (w.record.state() == v1::TASK_STATE_FAILED) {
-      EXPECT_TRUE(!step.doubtful() || w.record.terminated() || of.in_doubt() == v1::IN_DOUBT_FAIL) << step.path() << ": doubt passed over";
+      const auto at_end = of.finally() != v1::FINALLY_NO && of.in_doubt() != v1::IN_DOUBT_PARK;
+      EXPECT_TRUE(!step.doubtful() || w.record.terminated() || of.in_doubt() == v1::IN_DOUBT_FAIL || at_end)
+          << step.path() << ": doubt passed over";
       EXPECT_EQ(step.not_before_unix_ms(), 0);
       EXPECT_EQ(step.doubtful() && step.state() != v1::STEP_STATE_UNDOING, step.state() == v1::STEP_STATE_IN_DOUBT) << step.path();
       continue;
@@ -258,9 +283,23 @@ struct tally {
   int undone_though_failed = 0;
   int dropped = 0;
   int dropped_undone = 0;
+  int ended_well = 0;
+  int after_undo = 0;
 };
 
 bool over(const world& w) { return has_ended(w.record); }
+
+/// A step of the end is handed over to be performed.
+void check_end_begins(const world& w, const v1::StepDefinition& of, tally& seen, bool undo_seen) {
+  for (const auto& other : w.record.steps()) {
+    if (w.definition().step_definition(other.definition()).finally() != v1::FINALLY_NO) continue;
+    EXPECT_FALSE(attempt_out(other)) << of.name() << " begins while " << other.path() << " is in progress";
+  }
+  const auto fails = w.record.state() == v1::TASK_STATE_UNDOING || w.record.failing();
+  EXPECT_TRUE(fails || of.finally() == v1::FINALLY_ALWAYS) << of.name() << " is performed although the task completes";
+  EXPECT_FALSE(undo_seen && of.finally() == v1::FINALLY_ALWAYS) << of.name() << " begins after an undo";
+  seen.after_undo += undo_seen ? 1 : 0;
+}
 
 void run(std::uint64_t seed, tally& seen) {
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -268,6 +307,8 @@ void run(std::uint64_t seed, tally& seen) {
   auto definition = random_graph(chance);
   engine_of_chance of_joins{seed + 1'000'000};
   if (seed % 3 == 0) add_joins(of_joins, definition);
+  engine_of_chance of_ends{seed + 2'000'000};
+  if (seed % 4 == 1) add_ends(of_ends, definition);
   world w{definition};
   w.agents.instances["n1/svc"].capacity = static_cast<int>(1 + below(chance, 3));
   w.agents.instances["n2/other"] = {"other", 1, static_cast<int>(1 + below(chance, 3)), 0};
@@ -302,7 +343,10 @@ void run(std::uint64_t seed, tally& seen) {
       EXPECT_EQ(attempt_of(w.at(m.step()), m.direction()), m.attempt());
       EXPECT_EQ(w.at(m.step()).instance(), one.instance);
       EXPECT_EQ(keys.emplace(m.idempotency_key(), m.step()).first->second, m.step());
-      EXPECT_FALSE(m.direction() == v1::DIRECTION_PERFORM && undo_seen) << "performed after an undo";
+      const auto& of = w.definition().step_definition(m.step());
+      const auto at_end = of.finally() != v1::FINALLY_NO;
+      if (at_end && m.direction() == v1::DIRECTION_PERFORM) check_end_begins(w, of, seen, undo_seen);
+      EXPECT_FALSE(m.direction() == v1::DIRECTION_PERFORM && undo_seen && !at_end) << "performed after an undo";
       const auto dropped = w.at(m.step()).dropped();
       EXPECT_FALSE(dropped && m.direction() == v1::DIRECTION_PERFORM) << "performed although no step needs it";
       undo_seen = undo_seen || (m.direction() == v1::DIRECTION_UNDO && !dropped);
@@ -310,7 +354,7 @@ void run(std::uint64_t seed, tally& seen) {
         EXPECT_TRUE(w.definition().step_definition(m.step()).undo().also_if_failed()) << "undone though it has failed for certain";
         ++seen.undone_though_failed;
       }
-      EXPECT_FALSE(w.record.failing() && m.direction() != v1::DIRECTION_LOOKUP) << "started although the task is to fail";
+      EXPECT_FALSE(w.record.failing() && m.direction() != v1::DIRECTION_LOOKUP && !at_end) << "started although the task is to fail";
       EXPECT_FALSE(w.record.terminated()) << "started although the task is terminated";
       seen.looked_up += m.direction() == v1::DIRECTION_LOOKUP ? 1 : 0;
     }
@@ -319,7 +363,7 @@ void run(std::uint64_t seed, tally& seen) {
     }
     if (made.ended) check_end(w);
     seen.failed += made.ended && w.record.state() == v1::TASK_STATE_FAILED ? 1 : 0;
-    if (w.record.failing()) {
+    if (w.record.failing() && !w.definition().has_end()) {
       EXPECT_TRUE(any_attempt_out(w.record) || w.record.parked() || w.record.paused() || !made.waiting.empty() || !made.changed ||
                   std::any_of(w.record.steps().begin(), w.record.steps().end(),
                               [](const auto& one) { return one.direction() == v1::DIRECTION_LOOKUP; }))
@@ -333,6 +377,8 @@ void run(std::uint64_t seed, tally& seen) {
   for (const auto& step : w.record.steps())
     seen.ruled += std::any_of(step.retried().begin(), step.retried().end(), [](const auto& one) { return one.failed() > 1; }) ? 1 : 0;
   for (const auto& step : w.record.steps()) {
+    const auto at_end = w.definition().step_definition(step.definition()).finally() != v1::FINALLY_NO;
+    seen.ended_well += at_end && step.state() == v1::STEP_STATE_COMPLETED ? 1 : 0;
     seen.dropped += step.dropped() ? 1 : 0;
     const auto undone = w.record.state() == v1::TASK_STATE_COMPLETED && step.state() == v1::STEP_STATE_UNDONE;
     seen.dropped_undone += step.dropped() && undone ? 1 : 0;
@@ -353,6 +399,8 @@ TEST(task, keeps_its_rules_through_random_graphs_and_random_events) {
   EXPECT_GT(seen.undone, 80);
   EXPECT_GT(seen.dropped, 80);
   EXPECT_GT(seen.dropped_undone, 10);
+  EXPECT_GT(seen.ended_well, 80);
+  EXPECT_GT(seen.after_undo, 20);
   EXPECT_GT(seen.parked, 80);
   EXPECT_GT(seen.looked_up, 80);
   EXPECT_GT(seen.failed, 80);

@@ -136,6 +136,7 @@ TEST(task_restore, a_dropped_step_is_undone_again_and_never_performed) {
   EXPECT_TRUE(w.at(0).doubtful());
   EXPECT_TRUE(w.at(2).undo_doubtful()) << "its undo may have been sent in the lost time";
   w.agents.instances["n1/svc"].held = 0;
+  w.agents.holders.clear();
   const auto made = w.apply(task_resumed{});
   std::map<std::string, v1::Direction> sent;
   for (const auto& one : made.performs) sent[one.message.step_path()] = one.message.direction();

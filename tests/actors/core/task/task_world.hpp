@@ -256,6 +256,9 @@ inline void check_always_true(const v1::TaskRecord& record, const workflow& defi
     }
     if (state == v1::STEP_STATE_RUNNING) {
       EXPECT_TRUE(step.has_input());
+    }
+    // What a dropped step needed may have been dropped with it.
+    if (state == v1::STEP_STATE_RUNNING && !step.dropped()) {
       if (of.join() > 0) {
         EXPECT_TRUE(count_of_join(definition, record, step.definition()).met()) << step.path() << " runs before its join is met";
       }
@@ -418,7 +421,6 @@ class world {
     e.action.set_to_hash("other");
     e.action.set_dry_run(dry_run);
     e.action.set_who("ann");
-    e.action.set_reason("it was time");
     auto compiled = workflow::compile(std::move(to), "other");
     EXPECT_TRUE(compiled.ok()) << (compiled.ok() ? "" : compiled.failure().sentence);
     e.target = *compiled;

@@ -54,8 +54,8 @@ TEST(comparison, names_step_and_key_as_a_file_has_them) {
   before.set_ends_failed(true);
   after.set_input_schema_json("{}");
   EXPECT_EQ(text_of(compare(before, after)),
-            "- end: true -> (none)\n"
             "- input: (none) -> {}\n"
+            "- end: failed -> (none)\n"
             "- order: [a, b] -> [b, a]\n"
             "a needs: (none) -> [b]\n"
             "a with: (none) -> {\"n\":1}\n"
