@@ -61,6 +61,7 @@ constexpr command_examples all[] = {
     {"workflow new", "order\nonboarding --kind approval --file workflows/onboarding.yaml"},
     {"workflow schema", "> workflow.schema.json"},
     {"workflow check", "order.yaml\norder.yaml --agents /etc/fairlead/node.yaml"},
+    {"workflow test", "order.test.yaml\norder.test.yaml --verbose\nworkflows/*.test.yaml --junit results.xml"},
     {"workflow deploy", "order.yaml"},
     {"workflow list", ""},
     {"workflow show", "order\norder --source\norder --version 3f2a09c1"},

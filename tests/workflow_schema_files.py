@@ -13,7 +13,7 @@ FULL = {"workflow": "full", "timeout": "1d", "retention": "7d", "on_failure": "u
                             "in_doubt": "park", "on_failure": "cool_off", "cool_off": "1m", "callback": {"timeout": "7d"},
                             "undo": {"call": "z", "with": 1, "timeout": "5s", "retry_for": "1h", "attempts": 3, "backoff": {"max": "1m"}, "also_if_failed": True}},
                   "state": {"needs": "start", "agent": "x", "call": "y", "repeat": {"until": "${ .steps.state }", "every": "1s", "max": 3}, "on_failure": "continue", "undo": "none"},
-                  "pause": {"needs": ["start", "state"], "wait": "10m", "when": "${ .input.a }"},
+                  "pause": {"needs": ["start", "state"], "wait": "10m", "when": "${ .input.a == \"x\" }"},
                   "asked": {"signal": "go", "timeout": "1h", "on_failure": "fail"},
                   "goes_on": {"signal": "go", "timeout": "1h", "on_timeout": "continue"},
                   "price": {"with": {"a": 1}},
@@ -183,7 +183,8 @@ class maker:
     def workflow(self):
         out = {"workflow": self.chance.choice(["w", "order-2", "a_b"])}
         undoes = self.chance.random() < 0.5
-        self.maybe(out, "timeout", self.duration)
+        # Longer than all waits together, which is checked too.
+        self.maybe(out, "timeout", lambda: self.chance.choice(["90d", "60d12h", "3660d"]))
         self.maybe(out, "retention", lambda: self.chance.choice(["7d", "24h"]))
         self.maybe(out, "input", lambda: {"type": "object", "required": ["a"], "properties": {"a": {"type": ["boolean", "null"]}, "b": {"enum": [1, "x"]}, "c": True}})
         self.maybe(out, "output", self.value)

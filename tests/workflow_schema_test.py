@@ -100,7 +100,7 @@ STRUCTURAL = re.compile(r"this key is not known here|this key is missing|^expect
                         r"|^expected \w+(, \w+)* or \w+, found|^the text is empty|no effect here|exclude one another|only a step that waits|has nothing to undo"
                         r"|is not a valid|a workflow needs at least one step|needs a timeout|is not the code of a fault|is not a keyword|is not supported"
                         r"|the agent is missing|has no agent$|the call of the agent is missing|is given twice|^the workflow has on_failure: undo, so each step needs"
-                        r"|a step of the end (cannot be|is never undone|that fails raises|does not cool off)|and a pivot is never undone|^a pivot is never undone")
+                        r"|a step of the end (cannot be|is never undone|that fails raises|does not cool off|waits for all)|and a pivot is never undone|^a pivot is never undone")
 
 
 def compare(cases, what):
@@ -209,7 +209,8 @@ def check_keys():
     cases = [(f"{key} of a step of the kind {kind}", workflow_of({**step, key: SAMPLES[key]})) for kind, step in KINDS.items() for key in STEP if key not in later_keys()]
     if "finally" not in later_keys():
         cases += [(f"{key} of a step of the end", workflow_of({**KINDS["call"], "finally": True, key: SAMPLES[key]})) for key in STEP]
-        cases += [("a join at the end", {"workflow": "w", "steps": {**{name: {**KINDS["call"], "finally": True} for name in "ab"}, "c": {**KINDS["call"], "finally": True, "needs": ["a", "b"], "join": "any"}}})]
+        last = {**KINDS["call"], "finally": True}
+        cases += [(f"join: {join} at the end", {"workflow": "w", "steps": {"a": last, "b": last, "c": {**last, "needs": ["a", "b"], "join": join}, "d": {}}}) for join in ("all", "any", 2)]
     cases += [(f"{kind} with the undo of a call", workflow_of({**step, "undo": {"call": "z"}})) for kind, step in KINDS.items()]
     compare(cases, "keys")
     # A sound step of each kind with each key that it may have is taken: or the comparison above would say nothing.

@@ -14,7 +14,9 @@
 #include <deque>
 #include <future>
 #include <mutex>
+#include <string_view>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include "actors/expressions/process.hpp"
@@ -26,7 +28,7 @@ namespace {
 using steady = std::chrono::steady_clock;
 constexpr int max_start_failures = 5;
 constexpr int max_times_lost = 2;
-constexpr std::size_t most_in_group = 64;
+constexpr std::size_t most_in_group = 128;
 constexpr std::size_t most_group_bytes = 16'384;
 constexpr int hung_after = 30;  // time limits, without having used one of the processors
 
@@ -321,7 +323,11 @@ status expression_pool::check(const std::vector<std::string>& expressions) {
 
 // Several expressions compile together almost as fast as one alone, so a worker is asked for groups. A group that does not compile is asked
 // for again in smaller ones, until it is known which of its expressions is at fault.
-std::vector<status> expression_pool::check_each(const std::vector<std::string>& expressions) {
+std::vector<status> expression_pool::check_each(const std::vector<std::string>& all) {
+  std::vector<std::string> expressions;
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (const auto& one : all)
+    if (places.emplace(one, expressions.size()).second) expressions.push_back(one);
   struct group {
     std::size_t begin, end;
     std::future<v1::EvaluateReply> reply;
@@ -358,7 +364,9 @@ std::vector<status> expression_pool::check_each(const std::vector<std::string>& 
       for (auto at = begin; at < end; at += part) ask(at, std::min(at + part, end));
     }
   }
-  return out;
+  std::vector<status> of_all;
+  for (const auto& one : all) of_all.push_back(out[places.at(one)]);
+  return of_all;
 }
 
 int expression_pool::worker_pid() const { return impl_->worker_pid(); }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Steps that have failed and are undone all the same (undo.also_if_failed), over a real node whose commands leave something behind when they fail: by
-on_failure: undo, after the task has gone on without the step, with an undo that fails and is passed over, and through kill -9 in the middle of an
-undo. Whether something is left says the folder in which the commands work.
+on_failure: undo, after the task has gone on without the step, with an undo that fails and is passed over, and through kill -9 in the
+middle of an undo; and steps that a join does not need. Whether something is left says the folder in which the commands work.
 
     FAIRLEAD_BIN=build/release/bin/fairlead tests/scenarios/failed_steps.py
 """
@@ -12,7 +12,7 @@ import os
 import harness
 from harness import expect, fairlead, fairlead_json, wait_until
 
-# `make` leaves a file of the step's name, and fails where its input says so. `clear` erases it; it waits while there is a file `hold-TASK`, and
+# `make` leaves a file of the step's name, and fails where its input says so. One that is slow waits first while there is a file `slow-TASK`. `clear` erases it; it waits while there is a file `hold-TASK`, and
 # fails while there is a file `locked-TASK`.
 COMMAND = """#!/usr/bin/env python3
 import json, os, sys, time
@@ -23,6 +23,8 @@ with open("book", "a") as book:
     book.write(json.dumps({"task": task, "step": os.environ["FAIRLEAD_STEP"], "call": call, "key": os.environ["FAIRLEAD_KEY"],
                            "of": os.environ.get("FAIRLEAD_PERFORM_KEY"), "in_doubt": os.environ.get("FAIRLEAD_IN_DOUBT")}) + "\\n")
 if call == "make":
+    while given.get("slow") and os.path.exists("slow-" + task):
+        time.sleep(0.01)
     open(made, "w").close()
     if given.get("fails"):
         sys.exit(70)
@@ -73,6 +75,14 @@ steps:
     on_failure: continue
     undo: { call: clear, with: { name: cache }, also_if_failed: true }
   site: { needs: cache, agent: cloud, call: make, with: { name: site }, undo: { call: clear, with: { name: site } } }
+""",
+    "race": """workflow: race
+on_failure: undo
+output: { slow: "${ .status.slow }" }
+steps:
+  quick: { agent: cloud, call: make, with: { name: quick }, undo: { call: clear, with: { name: quick } } }
+  slow: { agent: cloud, call: make, with: { name: slow, slow: true }, undo: { call: clear, with: { name: slow } } }
+  site: { needs: [quick, slow], join: any, agent: cloud, call: make, with: { name: site }, undo: { call: clear, with: { name: site } } }
 """,
 }
 
@@ -171,6 +181,33 @@ agents:
         self.undone("c-3")
         expect(self.left("c-3") == ["c-3-machines.made"], "what an operator passes over is left to the operator")
 
+    def left_over(self):
+        """What a join does not need is undone before the task ends, also when the node dies while it is performed, and while it is undone."""
+        (slow := self.box.folder / "slow-r-1").touch()
+        self.run("submit", "race", "--id", "r-1")
+        self.until("r-1", lambda seen: self.states(seen)["site"] == "completed", "has its site")
+        seen = self.shown("r-1")
+        expect(seen["state"] == "running" and seen["steps"][1]["dropped"] and self.states(seen)["slow"] == "running", f"{self.states(seen)}")
+        slow.unlink()
+        ended = self.until("r-1", lambda seen: seen["state"] == "completed", "is completed")
+        expect(self.states(ended) == {"quick": "completed", "slow": "undone", "site": "completed"}, f"{self.states(ended)}")
+        expect(self.left("r-1") == ["r-1-quick.made", "r-1-site.made"] and ended["output"] == {"slow": "dropped"}, f"{self.left('r-1')}")
+
+        (slow := self.box.folder / "slow-r-2").touch()
+        (hold := self.box.folder / "hold-r-2").touch()
+        self.run("submit", "race", "--id", "r-2")
+        self.until("r-2", lambda seen: self.states(seen)["site"] == "completed", "has its site")
+        self.node.kill()
+        self.node.start()
+        self.until("r-2", lambda seen: self.states(seen)["slow"] == "undoing" and self.undos("r-2"), "undoes what it does not need")
+        self.node.kill()
+        self.node.start()
+        slow.unlink()
+        hold.unlink()
+        ended = self.until("r-2", lambda seen: seen["state"] == "completed", "is completed")
+        expect(self.states(ended)["slow"] == "undone" and self.left("r-2") == ["r-2-quick.made", "r-2-site.made"], f"{self.left('r-2')}")
+        expect(self.undos("r-2") == [("slow", "r-2/slow/undo/0", "r-2/slow/perform/0", "true")], f"{self.undos('r-2')}")
+
     def through_kills(self):
         """The node dies in the middle of the undo, twice: it is sent again under its key."""
         (hold := self.box.folder / "hold-c-4").touch()
@@ -189,7 +226,7 @@ agents:
 def run():
     with harness.sandbox("failed_steps") as box:
         here = failed_steps(box)
-        for part in (here.in_its_place, here.passed_over, here.by_operators, here.through_kills):
+        for part in (here.in_its_place, here.passed_over, here.by_operators, here.left_over, here.through_kills):
             part()
             print(f"ok  {part.__name__}", flush=True)
         found = fairlead_json("task", "doctor", node=here.node.address)

@@ -44,6 +44,8 @@ constexpr planted_fault all_faults[] = {
     {"lose_early_signal", &core::planted_faults::lose_early_signal, 31},
     {"keep_taken_signal", &core::planted_faults::keep_taken_signal, 62},
     {"lose_signal_data", &core::planted_faults::lose_signal_data, 14},
+    {"migrate_begun", &core::planted_faults::migrate_begun},
+    {"migrate_keeps_order", &core::planted_faults::migrate_keeps_order},
     {"lose_callback", &core::planted_faults::lose_callback, 2},
     {"lose_early_callback", &core::planted_faults::lose_early_callback, 2},
     {"complete_at_acceptance", &core::planted_faults::complete_at_acceptance, 2},

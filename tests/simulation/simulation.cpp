@@ -15,6 +15,7 @@
 #include "tests/simulation/people/signalers.hpp"
 #include "tests/simulation/people/watchers.hpp"
 #include "tests/simulation/plans/crowd.hpp"
+#include "tests/simulation/plans/edits.hpp"
 #include "tests/simulation/shard/restores.hpp"
 #include "tests/simulation/world/far_clock.hpp"
 #include "tests/simulation/world/weather.hpp"
@@ -32,14 +33,14 @@ constexpr int most_rounds = 60;                        // of operators who see t
 /// One shard with its node, those who use it, and who judges it.
 struct realm {
   realm(world& in, network& net, services& behind, agents& staff, const ledger& book, const std::vector<v1::WorkflowDefinition>& workflows,
-        const std::vector<v1::WorkflowDefinition>& versions, const std::vector<agent_site>& sites, const job_era& era, std::uint32_t number,
-        std::size_t replicas)
+        const std::vector<v1::WorkflowDefinition>& versions, const std::vector<v1::WorkflowDefinition>& editions,
+        const std::vector<agent_site>& sites, const job_era& era, std::uint32_t number, std::size_t replicas)
       : time(in, in.settings.has(concern::skewed_clocks) ? in.hosts.between(-second, 3'600 * second) : 0,
              in.hosts.between(1, 1'000'000) * second + in.hosts.between(0, 999)),
         judge(in, time, book),
         home(in, net, staff, judge, time, number, replicas),
         submitters(in, net, home, judge, workflows, versions, number == 0 ? "t" : "u"),
-        people(in, home, behind, judge, submitters, sites),
+        people(in, home, behind, judge, submitters, sites, editions),
         couriers(in, home, judge, submitters, workflows, versions),
         services_calling(in, home, judge),
         owners(in, home, judge, time, era, workflows, sites, number == 0 ? "j" : "k"),
@@ -52,6 +53,7 @@ struct realm {
     judge.connect(staff, behind, home.reads(), number);
     for (const auto& one : workflows) judge.knows(one);
     for (const auto& one : versions) judge.knows(one);
+    for (const auto& one : editions) judge.knows(one);
   }
 
   host_clock time;
@@ -80,6 +82,13 @@ std::vector<v1::WorkflowDefinition> workflows_of(world& in, const std::vector<ag
   return out;
 }
 
+/// The edited versions of a workflow, and itself; empty: there are none.
+std::vector<v1::WorkflowDefinition> editions_of(const world& in, const v1::WorkflowDefinition& of) {
+  auto out = make_edits(in, of);
+  if (!out.empty()) out.push_back(of);
+  return out;
+}
+
 /// Everything of one run, put together.
 class scene {
  public:
@@ -94,6 +103,7 @@ class scene {
         era_(make_era(world_)),
         workflows_(workflows_of(world_, sites_, era_, crowded_)),
         versions_(make_versions(world_, sites_, workflows_)),
+        editions_(editions_of(world_, workflows_.front())),
         agents_(world_, services_, sites_, what.planted) {
     // Tasks of both carry the same numbers, and their steps the same attempts.
     const auto two = world_.hosts.chance(300);
@@ -102,8 +112,8 @@ class scene {
     std::vector<checker*> judges;
     std::vector<host_clock*> clocks;
     for (std::uint32_t i = 0; i < shards; ++i) {
-      realms_.push_back(
-          std::make_unique<realm>(world_, network_, services_, agents_, ledger_, workflows_, versions_, sites_, era_, i, replicas_));
+      realms_.push_back(std::make_unique<realm>(world_, network_, services_, agents_, ledger_, workflows_, versions_, editions_, sites_,
+                                                era_, i, replicas_));
       homes.push_back(&realms_.back()->home);
       judges.push_back(&realms_.back()->judge);
       clocks.push_back(&realms_.back()->home.wall_of_first());
@@ -302,6 +312,7 @@ class scene {
   job_era era_;
   std::vector<v1::WorkflowDefinition> workflows_;
   std::vector<v1::WorkflowDefinition> versions_;  // of the first of them
+  std::vector<v1::WorkflowDefinition> editions_;  // of the same, by which its tasks go on; with itself
   agents agents_;
   std::vector<std::unique_ptr<realm>> realms_;
   std::unique_ptr<weather> weather_;

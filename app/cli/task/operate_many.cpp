@@ -107,7 +107,7 @@ result<operate_tally> try_out(client& to, const operation& what, found_tasks& fo
     auto reply = to.operate(request);
     if (!reply) return reply.failure();
     for (auto& answer : *reply->mutable_results())
-      if (answer.error().code() != v1::ERROR_CODE_CHANGED) answers.push_back(std::move(answer));
+      if (answer.error().code() != v1::ERROR_CODE_CHANGED && !answer.repeated()) answers.push_back(std::move(answer));
     progress.show("looked at " + std::to_string(request.ids_size() + at) + " of " + std::to_string(found.ids.size()) + " tasks");
   }
   progress.clear();

@@ -8,6 +8,7 @@
 #include "store/rows/alert_rows.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker/checker.hpp"
+#include "tests/simulation/checker/own/migration.hpp"
 
 namespace fairlead::simulation {
 
@@ -75,9 +76,11 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
   if (numbers_.emplace(record.id(), record.number()).first->second != record.number())
     world::broken("one_task", record.id() + " stands for two tasks");
   const auto before = seen_.find(record.number());
-  if (before != seen_.end()) judge_moves(before->second, record);
-  const auto* was = before == seen_.end() ? nullptr : &before->second;
   const auto* plan = shape_of(record);
+  const auto migrated = before != seen_.end() && before->second.workflow_hash() != record.workflow_hash();
+  if (migrated) before->second = as_of_version(before->second, record);
+  const auto* was = before == seen_.end() ? nullptr : &before->second;
+  if (was != nullptr) judge_moves(*was, record);
   contents_.became_durable(was, record, durable, plan);
   if (plan != nullptr) {
     pace_.became_durable(was, record, *plan);
@@ -105,6 +108,18 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
   note_beginnings(record);
   note_waits(record);
   seen_[record.number()] = record;
+}
+
+/// The task before an operator has let it go on by another version, as one of that version.
+v1::TaskRecord checker::as_of_version(const v1::TaskRecord& before, const v1::TaskRecord& after) const {
+  const auto* from = shape_of(before);
+  const auto* to = shape_of(after);
+  const auto asked = orders_.find(after.id());
+  const auto ordered = asked != orders_.end() && std::any_of(asked->second.begin(), asked->second.end(), [&](const auto& order) {
+                         return order.verb() == v1::OPERATOR_VERB_MIGRATE && order.to_hash() == after.workflow_hash();
+                       });
+  if (from == nullptr || to == nullptr) world::broken("version_changed", after.id() + " goes on by a version that nobody has deployed");
+  return carried_over(world_, before, after, *from, *to, ordered);
 }
 
 void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& after) const {

@@ -24,6 +24,7 @@ v1::EventKind event_of(v1::OperatorVerb verb) {
     case v1::OPERATOR_VERB_SIGNAL: return v1::EVENT_KIND_TASK_SIGNALED;
     case v1::OPERATOR_VERB_CALLBACK: return v1::EVENT_KIND_STEP_ANSWERED;
     case v1::OPERATOR_VERB_TERMINATE: return v1::EVENT_KIND_OPERATOR_TERMINATE;
+    case v1::OPERATOR_VERB_MIGRATE: return v1::EVENT_KIND_OPERATOR_MIGRATE;
     default: return v1::EVENT_KIND_OPERATOR_SETTLE;
   }
 }

@@ -87,7 +87,14 @@ class content_checker {
     std::vector<std::pair<std::uint64_t, std::string>> open;  // heard, by ticket, and not answered: it may have been taken
   };
 
-  value document_of(const v1::TaskRecord& record, bool of_dropped = false) const;
+  /// How a document shows dropped steps: as a step reads them that is needed, as the undo of a dropped step reads them, or as if nothing had
+  /// been dropped.
+  enum class view { needed, undo_of_dropped, before };
+  value document_of(const v1::TaskRecord& record, view by = view::needed) const;
+  /// For what the step has read: it may have been dropped since, with what it needs.
+  value document_for(const v1::TaskRecord& record, std::uint32_t index) const {
+    return document_of(record, record.steps(static_cast<int>(index)).dropped() ? view::before : view::needed);
+  }
   /// Whether `with` of the step gives what is stored. A need that its join did not wait for may have ended since.
   static bool gives(const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record, const std::string& stored);
   /// What the service has given for the step; null: nothing.

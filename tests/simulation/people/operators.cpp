@@ -7,8 +7,8 @@
 namespace fairlead::simulation {
 
 operators::operators(world& in, home& shard, services& behind, checker& judge, const clients& submitters,
-                     const std::vector<agent_site>& sites)
-    : world_(in), home_(shard), services_(behind), checker_(judge), clients_(submitters), sites_(sites) {}
+                     const std::vector<agent_site>& sites, const std::vector<v1::WorkflowDefinition>& editions)
+    : world_(in), home_(shard), services_(behind), checker_(judge), clients_(submitters), sites_(sites), editions_(editions) {}
 
 v1::OperatorAction operators::action(v1::OperatorVerb verb, const std::string& step) {
   v1::OperatorAction out;
@@ -24,6 +24,7 @@ void operators::begin(std::int64_t until_us) {
     const auto orders = world_.profiles.between(1, 5);
     for (std::int64_t i = 0; i < orders; ++i) world_.after(world_.profiles.between(0, until_us), [this] { order_of_agents(); });
   }
+  plan_migrations(until_us);
   auto& luck = world_.operators;
   if (!luck.chance(600)) return;
   const auto count = luck.below(12);

@@ -15,7 +15,8 @@ namespace fairlead::simulation {
 
 class operators {
  public:
-  operators(world& in, home& shard, services& behind, checker& judge, const clients& submitters, const std::vector<agent_site>& sites);
+  operators(world& in, home& shard, services& behind, checker& judge, const clients& submitters, const std::vector<agent_site>& sites,
+            const std::vector<v1::WorkflowDefinition>& editions);
 
   /// Orders at random until `until_us`.
   void begin(std::int64_t until_us);
@@ -36,6 +37,9 @@ class operators {
   std::string other_input(v1::StepKind kind) const;
   bool settle(const v1::TaskRecord& record, const v1::StepRecord& step);
   void say_again(const v1::TaskRecord& record);
+  void plan_migrations(std::int64_t until_us);
+  void deploy(const v1::WorkflowDefinition& version);
+  void migrate(const std::string& id, const std::string& to_hash, bool odd);
   void acknowledge_alerts();
   void release_brake();
   void order_of_agents();
@@ -49,6 +53,7 @@ class operators {
   checker& checker_;
   const clients& clients_;
   const std::vector<agent_site>& sites_;
+  const std::vector<v1::WorkflowDefinition>& editions_;
   std::uint64_t orders_ = 0;
 };
 

@@ -89,7 +89,7 @@ class values_checker {
       } else if (const auto checked = check_expression(expression)) {
         for (const auto& path : checked->required) {
           check_path(path.parts, true);
-          check_status_word(expression, path);
+          check_word(expression, path);
         }
       }
     }
@@ -150,7 +150,15 @@ class values_checker {
     return index < 0 ? nullptr : &definition_.steps(index);
   }
 
-  void check_status_word(const std::string& expression, const required_path& path) {
+  void check_word(const std::string& expression, const required_path& path) {
+    if (spell_path(path.parts, path.parts.size()) == ".task.end") {
+      static const std::vector<std::string> ends{"completed", "failed", "undone"};
+      const auto word = compared_word(expression, path.begin, path.end);
+      if (!word || std::find(ends.begin(), ends.end(), *word) != ends.end()) return;
+      const auto close = nearest(*word, ends);
+      return add("the end of a task is never " + shown_name(*word),
+                 close.empty() ? "it is completed, failed or undone" : "did you mean " + close + "?");
+    }
     if (path.parts[0].key != "status" || path.parts.size() != 2) return;
     const auto* of = find(path.parts[1].key);
     const auto word = compared_word(expression, path.begin, path.end);

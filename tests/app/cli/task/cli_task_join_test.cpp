@@ -25,7 +25,7 @@ v1::TaskShowReply joined_task() {
   return out;
 }
 
-known_agents all_there() {
+known_agents everybody() {
   std::map<std::string, agent_wait> out;
   for (const auto* name : {"reserve_agent", "charge_agent", "ship_agent"}) out[name].there = true;
   return out;
@@ -33,13 +33,13 @@ known_agents all_there() {
 
 TEST(task_join, says_how_many_needs_are_missing) {
   auto reply = joined_task();
-  EXPECT_EQ(waits_for(reply, 2, all_there()), "needs 1 of reserve, charge");
+  EXPECT_EQ(waits_for(reply, 2, everybody()), "needs 1 of reserve, charge");
   step_of(reply, 0).set_state(v1::STEP_STATE_FAILED);
   step_of(reply, 0).set_passed_over(true);
-  EXPECT_EQ(waits_for(reply, 2, all_there()), "needs 1 of charge");
+  EXPECT_EQ(waits_for(reply, 2, everybody()), "needs 1 of charge");
   step_of(reply, 0).clear_passed_over();
   step_of(reply, 0).set_state(v1::STEP_STATE_COMPLETED);
-  EXPECT_EQ(waits_for(reply, 2, all_there()), "waits for agent ship_agent") << "the join is met";
+  EXPECT_EQ(waits_for(reply, 2, everybody()), "waits for agent ship_agent") << "the join is met";
 }
 
 TEST(task_join, a_dropped_step_waits_for_its_undo) {
@@ -47,9 +47,9 @@ TEST(task_join, a_dropped_step_waits_for_its_undo) {
   step_of(reply, 0).set_state(v1::STEP_STATE_COMPLETED);
   auto& charge = step_of(reply, 1);
   charge.set_state(v1::STEP_STATE_COMPLETED);
-  EXPECT_EQ(waits_for(reply, 1, all_there()), "");
+  EXPECT_EQ(waits_for(reply, 1, everybody()), "");
   charge.set_dropped(true);
-  EXPECT_EQ(waits_for(reply, 1, all_there()), "to be undone");
+  EXPECT_EQ(waits_for(reply, 1, everybody()), "to be undone");
   EXPECT_NE(task_show_text(reply).find("completed, dropped"), std::string::npos) << task_show_text(reply);
   const auto json = nlohmann::json::parse(task_show_json(reply));
   EXPECT_EQ(json["steps"][0]["dropped"], false);

@@ -45,7 +45,7 @@ void content_checker::judge_own_steps(const v1::TaskRecord* before, const v1::Ta
       judge_wait(now, i, stored, definition);
     else
       takings.push_back({step.path(), definition.signal(), stored});
-    if (edits_.count(name) == 0) judge_when(name_of(now, i) + " is completed", definition.when_json(), document_of(now));
+    if (edits_.count(name) == 0) judge_when(name_of(now, i) + " is completed", definition.when_json(), document_for(now, i));
     own_outputs_[name] = stored;
   }
   signals_.taken(now.id(), takings);
@@ -66,7 +66,7 @@ void content_checker::judge_value(const v1::TaskRecord& record, std::uint32_t in
       world::broken("value", name_of(record, index) + " has the value " + stored.substr(0, shown_bytes) +
                                  ", and an operator has given it " + *edited->second.sure);
   }
-  if (!gives(definition, document_of(record), record, stored))
+  if (!gives(definition, document_for(record, index), record, stored))
     world::broken("value", name_of(record, index) + " has the value " + stored.substr(0, shown_bytes) + ", which is not what " +
                                definition.with_json() + " gives");
 }
@@ -79,7 +79,7 @@ void content_checker::judge_wait(const v1::TaskRecord& record, std::uint32_t ind
     world::broken("wait_early", name_of(record, index) + " has waited, and has the output " + stored.substr(0, shown_bytes));
   // How long the other wait is that an operator has given, and since when, only the core knows.
   if (edits_.count(name) != 0) return;
-  const auto text = fill_template(definition.with_json(), document_of(record));
+  const auto text = fill_template(definition.with_json(), document_for(record, index));
   std::int64_t wanted_ms = 0;
   if (!text || text->is != value::kind::text)
     world::broken("wait_early", name_of(record, index) + " has waited, and " + definition.with_json() + " gives no duration and no time");

@@ -221,6 +221,9 @@ TEST(workflow_values, refuses_a_comparison_with_a_status_that_no_step_has) {
   EXPECT_EQ(compare(R"(.status.pay == \"dropped\")"),
             lines{"s/when: the status of pay is never dropped, because no step has a join; compare with another status"});
   EXPECT_EQ(compare(R"(.status.pay == \"dropped\")", true), lines{});
+  EXPECT_EQ(compare(R"(.task.end == \"fail\")"), lines{"s/when: the end of a task is never \"fail\"; it is completed, failed or undone"});
+  EXPECT_EQ(compare(R"(.task.end != \"undon\")"), lines{"s/when: the end of a task is never \"undon\"; did you mean undone?"});
+  EXPECT_EQ(compare(R"(.task.end == \"undone\")"), lines{});
   for (const auto* good :
        {R"(.status.pay == \"completed\")", R"(.status.approval == \"timed_out\")", R"(.status.pay == \"com\" + \"pleted\")",
         R"(.status.pay == .input.status)", R"(\"is \" + .status.pay == \"is completed\")"})
