@@ -335,7 +335,8 @@ void run(std::uint64_t seed, tally& seen) {
       w.agents.replace("n1/svc");
       what = agent_replaced{"n1/svc", w.agents.instances.at("n1/svc").incarnation};
     }
-    const auto was_parked = w.record.parked();
+    const auto before = w.record;
+    const auto was_parked = before.parked();
     const auto made = w.apply(what);
     for (const auto& one : made.performs) {
       const auto& m = one.message;
@@ -350,7 +351,9 @@ void run(std::uint64_t seed, tally& seen) {
       if (at_end && m.direction() == v1::DIRECTION_PERFORM) check_end_begins(w, of, seen, undo_seen);
       EXPECT_FALSE(m.direction() == v1::DIRECTION_PERFORM && undo_seen && !at_end) << "performed after an undo";
       const auto dropped = w.at(m.step()).dropped();
-      EXPECT_FALSE(dropped && m.direction() == v1::DIRECTION_PERFORM) << "performed although no step needs it";
+      // A value in the same decision may meet a join right after the step was handed over.
+      EXPECT_FALSE(before.steps(static_cast<int>(m.step())).dropped() && m.direction() == v1::DIRECTION_PERFORM)
+          << "performed although no step needs it";
       undo_seen = undo_seen || (m.direction() == v1::DIRECTION_UNDO && !dropped);
       if (m.direction() == v1::DIRECTION_UNDO && !m.in_doubt() && !w.at(m.step()).has_output()) {
         EXPECT_TRUE(w.definition().step_definition(m.step()).undo().also_if_failed()) << "undone though it has failed for certain";
