@@ -18,6 +18,7 @@ namespace fairlead::app {
 namespace {
 
 constexpr std::size_t most_shown_bytes = 400;
+constexpr std::size_t most_told = 400;
 
 std::string shown(const std::string& json) {
   return json.size() <= most_shown_bytes ? json : core::clean_text(json, most_shown_bytes) + "…";
@@ -184,12 +185,22 @@ std::string story_words(const virtual_run& run, const v1::HistoryEvent& event) {
     }
   }
   if (!event.detail().empty()) out += ": " + event.detail();
+  if (out.ends_with(": ")) out.resize(out.size() - 2);  // a fault without a message
   if (!event.who().empty() && event.who() != "test") out += " (by " + event.who() + ")";
   return out;
 }
 
+/// Of a long story the beginning and the end.
 void tell(const virtual_run& run, case_result& out) {
-  for (const auto& entry : run.story()) out.story.emplace_back(entry.at_ms, entry.event ? story_words(run, *entry.event) : entry.words);
+  const auto& all = run.story();
+  const auto left_out = all.size() > most_told ? all.size() - most_told : 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (left_out != 0 && i == most_told / 2) {
+      out.story.emplace_back(all[i].at_ms, "… (" + std::to_string(left_out) + " events are left out)");
+      i += left_out;
+    }
+    out.story.emplace_back(all[i].at_ms, all[i].event ? story_words(run, *all[i].event) : all[i].words);
+  }
 }
 
 void judge_unused(const scripted_agents& agents, case_result& out) {

@@ -201,6 +201,8 @@ constexpr planted_fault all_faults[] = {
     {"ignore_most", &core::planted_faults::ignore_most, 33},
     {"answer_beat_early", &core::planted_faults::answer_beat_early, 33},
     {"renew_from_answer", &core::planted_faults::renew_from_answer, 41},
+    {"migrate_begun", &core::planted_faults::migrate_begun, 1},
+    {"migrate_keeps_order", &core::planted_faults::migrate_keeps_order, 1},
 };
 /// They show only where several nodes hold the shard.
 constexpr fault of_replicas[] = {

@@ -138,6 +138,9 @@ TEST_F(rehearsed_cases, end_for_a_task_that_never_does) {
   EXPECT_NE(ran.cases[0].failures[0].sentence.find("the task has not ended after 100000 decisions"), std::string::npos)
       << ran.cases[0].failures[0].sentence;
   EXPECT_EQ(failures(ran.cases[1]), lines{});
+  // Nobody reads hundreds of thousands of lines.
+  ASSERT_EQ(ran.cases[0].story.size(), 401u);
+  EXPECT_EQ(ran.cases[0].story[200].second.rfind("… (", 0), 0u) << ran.cases[0].story[200].second;
 }
 
 TEST_F(rehearsed_cases, are_the_same_every_time) {
