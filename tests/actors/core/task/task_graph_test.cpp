@@ -327,6 +327,7 @@ TEST(task_join, undoes_what_was_dropped_also_where_the_workflow_has_no_joins_any
   world before{joined};
   before.started();
   before.outcome(0, 1);
+  before.outcome(3, 1);
   before.agents.instances.at("n1/svc").capacity = 0;
   before.outcome(1, 1);
   ASSERT_TRUE(before.at(1).dropped());
