@@ -7,7 +7,7 @@ namespace fairlead::simulation {
 namespace {
 
 /// As far as a row tells it to anybody.
-bool has_begun(const v1::StepRecord& step) {
+bool is_touched(const v1::StepRecord& step) {
   return step.state() != v1::STEP_STATE_PENDING || step.attempt() > 0 || step.has_input() || step.rounds() > 0 ||
          step.not_before_unix_ms() != 0 || step.generation() > 0;
 }
@@ -47,7 +47,7 @@ v1::TaskRecord carried_over(world& in, const v1::TaskRecord& before, const v1::T
   }
   for (int i = 0; i < before.steps_size(); ++i) {
     const auto& was = before.steps(i);
-    if (!has_begun(was)) continue;
+    if (!is_touched(was)) continue;
     in.count("steps carried over");
     in.judges("migrated_begun");
     const auto index = static_cast<std::uint32_t>(i);
