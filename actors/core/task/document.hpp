@@ -14,6 +14,7 @@ namespace fairlead::core {
 struct document_view {
   bool joins = false;        // a step that has not ended is null: the reader's join did not wait for it
   bool dropped_too = false;  // a dropped step's output is there: the reader is the undo of a dropped step
+  std::uint32_t reader = 0;  // its index. It may read what its own latest round gave
   bool of_end = false;       // a step that was not performed is null, and it is said how the task ends: the reader is a step of the end
 };
 
@@ -34,6 +35,7 @@ class task_document final : public document {
   const v1::StepRecord* find(std::string_view path) const;
   std::optional<std::string_view> of_step(std::string_view name, const v1::StepRecord& step) const;
   bool is_null(const v1::StepRecord& step) const;
+  bool has_rounds_left(const v1::StepRecord& step) const;
   void write_task() const;
 
   const v1::TaskRecord& record_;

@@ -78,7 +78,11 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
   const auto before = seen_.find(record.number());
   const auto* plan = shape_of(record);
   const auto migrated = before != seen_.end() && before->second.workflow_hash() != record.workflow_hash();
-  if (migrated) before->second = as_of_version(before->second, record);
+  if (migrated) {
+    before->second = as_of_version(before->second, record);
+    // A step that has not begun may stand elsewhere now.
+    std::erase_if(waits_, [&](const auto& one) { return one.first.task == record.id(); });
+  }
   const auto* was = before == seen_.end() ? nullptr : &before->second;
   if (was != nullptr) judge_moves(*was, record);
   contents_.became_durable(was, record, durable, plan);

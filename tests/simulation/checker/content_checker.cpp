@@ -55,9 +55,7 @@ void content_checker::hears(std::uint64_t ticket, const v1::OperateRequest& what
   if (what.ids_size() == 1 && what.action().verb() == v1::OPERATOR_VERB_SKIP) skips_.emplace(what.ids(0), what.action().step());
   if (what.ids_size() != 1 || what.action().verb() != v1::OPERATOR_VERB_RETRY || !what.action().has_json()) return;
   heard_[ticket] = {what.ids(0), what.action()};
-  // Which index the step has only its workflow says: generated ones are s0, s1, …
-  const auto step = static_cast<std::uint32_t>(std::stoul(what.action().step().substr(1)));
-  edits_[{what.ids(0), step}].open.emplace_back(ticket, what.action().json());
+  edits_[{what.ids(0), what.action().step()}].open.emplace_back(ticket, what.action().json());
 }
 
 void content_checker::answers(std::uint64_t ticket, const v1::OperateReply& what, const store::snapshot& durable) {
@@ -65,8 +63,7 @@ void content_checker::answers(std::uint64_t ticket, const v1::OperateReply& what
   if (found == heard_.end()) return;
   const auto [task, action] = std::move(found->second);
   heard_.erase(found);
-  const auto index = static_cast<std::uint32_t>(std::stoul(action.step().substr(1)));
-  auto& of = edits_[{task, index}];
+  auto& of = edits_[{task, action.step()}];
   const auto taken =
       what.error().code() == v1::ERROR_CODE_OK && what.results_size() == 1 && what.results(0).error().code() == v1::ERROR_CODE_OK;
   std::erase_if(of.open, [&](const auto& one) { return taken ? one.first <= ticket : one.first == ticket; });
@@ -77,7 +74,10 @@ void content_checker::answers(std::uint64_t ticket, const v1::OperateReply& what
   const auto record =
       known.ok() && *known ? store::load_task(durable, (*known)->number()) : result<std::optional<v1::TaskRecord>>{std::nullopt};
   if (!record.ok() || !*record) return;
-  const auto& step = (*record)->steps(static_cast<int>(index));
+  const auto& steps = (*record)->steps();
+  const auto named = std::find_if(steps.begin(), steps.end(), [&](const auto& one) { return one.path() == action.step(); });
+  if (named == steps.end()) return;
+  const auto& step = *named;
   if (step.state() == v1::STEP_STATE_SKIPPED) return;
   // It has taken the input, and nobody asks for that any more.
   if (step.kind() != v1::STEP_KIND_CALL && completed(step.state())) return;
@@ -201,7 +201,7 @@ void content_checker::judge_skip(const v1::TaskRecord& record, std::uint32_t ind
 }
 
 void content_checker::judge_input(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, const value& document) {
-  const auto edited = edits_.find({what.task_id(), what.step()});
+  const auto edited = edits_.find({what.task_id(), plan.step(what.step()).name()});
   if (edited != edits_.end()) {
     const auto& of = edited->second;
     const auto is_open = std::any_of(of.open.begin(), of.open.end(), [&](const auto& one) { return one.second == what.input(); });

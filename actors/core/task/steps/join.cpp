@@ -112,7 +112,7 @@ std::string task_machine::why_not_needed(std::uint32_t index) const {
 document_view task_machine::view_for(std::uint32_t index, v1::ExpressionPart part) const {
   const auto of_dropped = part == v1::EXPRESSION_PART_UNDO_WITH && record_.steps(static_cast<int>(index)).dropped();
   const auto reads_end = part != v1::EXPRESSION_PART_OUTPUT && of_end(record_.steps(static_cast<int>(index)));
-  return {ctx_.definition->has_joins(), of_dropped, reads_end};
+  return {ctx_.definition->has_joins(), of_dropped, index, reads_end};
 }
 
 // ---- planted faults ----
