@@ -88,6 +88,8 @@ bool task_machine::advance_end(v1::Finally which) {
     for (const auto index : next.ready) {
       start_perform(index);
       if (end_stopped() || out_.fatal) return false;
+      // Its service may have forgotten the key, so that it is looked up instead.
+      if (to_be_looked_up(at(index)) && !under_way(at(index))) start_lookup(index);
       moved = moved || satisfies_needs(at(index));
     }
   }
