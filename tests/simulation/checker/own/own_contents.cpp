@@ -45,7 +45,7 @@ void content_checker::judge_own_steps(const v1::TaskRecord* before, const v1::Ta
       judge_wait(now, i, stored, definition);
     else
       takings.push_back({step.path(), definition.signal(), stored});
-    if (edits_.count(name) == 0) judge_when(name_of(now, i) + " is completed", definition.when_json(), document_for(now, i));
+    if (edits_.count({now.id(), step.path()}) == 0) judge_when(name_of(now, i) + " is completed", definition.when_json(), document_for(now, i));
     own_outputs_[name] = stored;
   }
   signals_.taken(now.id(), takings);
@@ -57,7 +57,7 @@ void content_checker::judge_value(const v1::TaskRecord& record, std::uint32_t in
                                   const v1::StepDefinition& definition) const {
   world_.judges("value");
   world_.count("values computed");
-  const auto edited = edits_.find({record.id(), index});
+  const auto edited = edits_.find({record.id(), record.steps(static_cast<int>(index)).path()});
   if (edited != edits_.end()) {
     for (const auto& [ticket, json] : edited->second.open)
       if (json == stored) return;
@@ -78,7 +78,7 @@ void content_checker::judge_wait(const v1::TaskRecord& record, std::uint32_t ind
   if (stored != "null")
     world::broken("wait_early", name_of(record, index) + " has waited, and has the output " + stored.substr(0, shown_bytes));
   // How long the other wait is that an operator has given, and since when, only the core knows.
-  if (edits_.count(name) != 0) return;
+  if (edits_.count({record.id(), record.steps(static_cast<int>(index)).path()}) != 0) return;
   const auto text = fill_template(definition.with_json(), document_for(record, index));
   std::int64_t wanted_ms = 0;
   if (!text || text->is != value::kind::text)

@@ -54,7 +54,7 @@ void content_checker::judge_rounds(const v1::TaskRecord* before, const v1::TaskR
       its.keys.insert(newest_key_(name));
       its.output = stored;
       // The next round has an input of its own.
-      if (const auto edited = edits_.find(name); edited != edits_.end()) edited->second.sure.reset();
+      if (const auto edited = edits_.find({now.id(), step.path()}); edited != edits_.end()) edited->second.sure.reset();
     }
     for (const auto rounds : failures_of(before, now, i)) {
       world_.count("steps repeated in vain");
@@ -81,7 +81,7 @@ void content_checker::judge_round_begins(const v1::Perform& what, const v1::Task
   if (known->second.keys.count(what.idempotency_key()) != 0)
     world::broken("round_key", text + " under " + what.idempotency_key() + ", the key of an earlier one");
   // An operator may have had another round performed, or granted more of them.
-  if (edits_.count(name) != 0 || settled_.count(name) != 0) return;
+  if (edits_.count({what.task_id(), what.step_path()}) != 0 || settled_.count(name) != 0) return;
   world_.judges("until");
   if (fill_template(repeat.until_json(), document) != truth_value(false))
     world::broken("until", text + ", and " + repeat.until_json() + " does not give false");
