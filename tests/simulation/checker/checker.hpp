@@ -279,7 +279,7 @@ class checker {
   void judge_service_alert(const v1::ServiceRecord& record, const store::snapshot& durable) const;
   void observe(const v1::TaskRecord& record, const store::snapshot& durable);
   void observe_restored(const v1::TaskRecord& record, const store::snapshot& durable);
-  v1::TaskRecord as_of_version(const v1::TaskRecord& before, const v1::TaskRecord& after) const;
+  void follow_version(v1::TaskRecord& before, const v1::TaskRecord& after);
   void judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& after) const;
   void judge_wake_up(const v1::TaskRecord& record, const store::snapshot& durable) const;
   void judge_alert(const v1::TaskRecord& record, const store::snapshot& durable) const;

@@ -77,12 +77,7 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
     world::broken("one_task", record.id() + " stands for two tasks");
   const auto before = seen_.find(record.number());
   const auto* plan = shape_of(record);
-  const auto migrated = before != seen_.end() && before->second.workflow_hash() != record.workflow_hash();
-  if (migrated) {
-    before->second = as_of_version(before->second, record);
-    // A step that has not begun may stand elsewhere now.
-    std::erase_if(waits_, [&](const auto& one) { return one.first.task == record.id(); });
-  }
+  if (before != seen_.end()) follow_version(before->second, record);
   const auto* was = before == seen_.end() ? nullptr : &before->second;
   if (was != nullptr) judge_moves(*was, record);
   contents_.became_durable(was, record, durable, plan);
@@ -114,8 +109,9 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
   seen_[record.number()] = record;
 }
 
-/// The task before an operator has let it go on by another version, as one of that version.
-v1::TaskRecord checker::as_of_version(const v1::TaskRecord& before, const v1::TaskRecord& after) const {
+/// An operator has let the task go on by another version: `before` becomes what it would have been by that one.
+void checker::follow_version(v1::TaskRecord& before, const v1::TaskRecord& after) {
+  if (before.workflow_hash() == after.workflow_hash()) return;
   const auto* from = shape_of(before);
   const auto* to = shape_of(after);
   const auto asked = orders_.find(after.id());
@@ -123,7 +119,9 @@ v1::TaskRecord checker::as_of_version(const v1::TaskRecord& before, const v1::Ta
                          return order.verb() == v1::OPERATOR_VERB_MIGRATE && order.to_hash() == after.workflow_hash();
                        });
   if (from == nullptr || to == nullptr) world::broken("version_changed", after.id() + " goes on by a version that nobody has deployed");
-  return carried_over(world_, before, after, *from, *to, ordered);
+  before = carried_over(world_, before, after, *from, *to, ordered);
+  // A step that has not begun may stand elsewhere now.
+  std::erase_if(waits_, [&](const auto& one) { return one.first.task == after.id(); });
 }
 
 void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& after) const {

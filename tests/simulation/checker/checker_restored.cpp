@@ -36,7 +36,10 @@ void checker::observe_restored(const v1::TaskRecord& record, const store::snapsh
   if (numbers_.emplace(record.id(), record.number()).first->second != record.number())
     world::broken("one_task", record.id() + " stands for two tasks");
   const auto before = seen_.find(record.number());
-  if (before != seen_.end()) judge_moves(before->second, record);
+  if (before != seen_.end()) {
+    follow_version(before->second, record);
+    judge_moves(before->second, record);
+  }
   if (const auto* plan = shape_of(record)) judge_leases(before == seen_.end() ? nullptr : &before->second, record, *plan);
   judge_wake_up(record, durable);
   judge_alert(record, durable);
