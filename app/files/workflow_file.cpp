@@ -234,7 +234,8 @@ class workflow_reader {
     const auto signal = found(section, "signal", here);
     step.set_kind(core::kind_of_keys(wait.has_value(), signal.has_value(), agent || call));
     for (const auto& key : step_keys)
-      if (auto why = core::why_not(step.kind(), key, step.join() > 0)) section.refuse(key, std::move(why->sentence), std::move(why->remedy));
+      if (auto why = core::why_not(step.kind(), key, step.join() > 0))
+        section.refuse(key, std::move(why->sentence), std::move(why->remedy));
     if (step.kind() == v1::STEP_KIND_CALL) {
       if (agent) {
         if (const auto text = agent->text()) step.set_agent(*text);

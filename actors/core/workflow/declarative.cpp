@@ -71,8 +71,7 @@ void declarative_engine::next(const workflow& definition, const v1::TaskRecord& 
 }
 
 void declarative_engine::next_undo(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const {
-  find_undo(definition, record, out,
-            [&](const v1::StepRecord& step) { return !is_of_end(definition.step_definition(step.definition())); });
+  find_undo(definition, record, out, [&](const v1::StepRecord& step) { return !is_of_end(definition.step_definition(step.definition())); });
 }
 
 void declarative_engine::next_dropped(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const {

@@ -123,7 +123,7 @@ class content_checker {
   std::function<std::string(const step_name&)> newest_key_;
   std::map<std::string, v1::Submission> submitted_;
   std::map<std::pair<std::string, std::string>, edits> edits_;  // by task and path: another version may have the step elsewhere
-  std::map<step_name, std::string> inputs_;  // with which steps were handed over last, where no operator gave them
+  std::map<step_name, std::string> inputs_;                     // with which steps were handed over last, where no operator gave them
   wait_clock waits_;
   signal_book signals_;
   callback_book callbacks_;

@@ -45,7 +45,8 @@ void content_checker::judge_own_steps(const v1::TaskRecord* before, const v1::Ta
       judge_wait(now, i, stored, definition);
     else
       takings.push_back({step.path(), definition.signal(), stored});
-    if (edits_.count({now.id(), step.path()}) == 0) judge_when(name_of(now, i) + " is completed", definition.when_json(), document_for(now, i));
+    if (edits_.count({now.id(), step.path()}) == 0)
+      judge_when(name_of(now, i) + " is completed", definition.when_json(), document_for(now, i));
     own_outputs_[name] = stored;
   }
   signals_.taken(now.id(), takings);
