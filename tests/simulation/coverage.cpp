@@ -151,7 +151,6 @@ constexpr std::string_view happenings[] = {
 /// By their names.
 constexpr std::string_view rules[] = {
     "accepted_twice",
-    "after_failure_early",
     "attempt_falls",
     "attempt_reused",
     "attempts",
@@ -182,7 +181,6 @@ constexpr std::string_view rules[] = {
     "failed_unasked",
     "failing_alert",
     "fence",
-    "finally_early",
     "finally_skipped",
     "former_clock",
     "gave_up_early",

@@ -71,13 +71,15 @@ class inspection {
 
   void of_failing() {
     if (record_.terminated()) return;
+    // Nothing begins before their end, look-ups included.
+    const auto others_out = [this](const v1::StepRecord& step) { return attempt_out(step) && !of_end(step); };
+    if (std::any_of(record_.steps().begin(), record_.steps().end(), others_out)) return;
     for (std::uint32_t i = 0; i < steps(); ++i) {
       const auto& step = at(i);
       const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
       if (asked && !under_way(step) && !of_end(step)) add(i, v1::DIRECTION_LOOKUP, awaited::instance);
     }
-    const auto others_out = [this](const v1::StepRecord& step) { return attempt_out(step) && !of_end(step); };
-    if (!out_.empty() || std::any_of(record_.steps().begin(), record_.steps().end(), others_out)) return;
+    if (!out_.empty()) return;
     if (!of_end(v1::FINALLY_ALWAYS)) of_end(v1::FINALLY_AFTER_FAILURE);
   }
 

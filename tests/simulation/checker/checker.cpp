@@ -250,7 +250,8 @@ void checker::judge_start(const std::string& id) const {
 }
 
 void checker::judge_perform(const step_name& of, const shape& plan, const v1::TaskRecord& record) const {
-  if (plan.joins(of.step)) {
+  // One that was dropped has begun before, and so may its needs have been.
+  if (plan.joins(of.step) && !record.steps(static_cast<int>(of.step)).dropped()) {
     world_.judges("join_early");
     if (!join_met(plan, record, of.step)) world::broken("join_early", name(of) + " was handed over before its join was met");
   }
@@ -261,7 +262,8 @@ void checker::judge_perform(const step_name& of, const shape& plan, const v1::Ta
     const auto& needed = record.steps(static_cast<int>(other));
     const auto state = needed.state();
     // The record may be further on than what leaves now: what it needed may be being undone already.
-    const auto later = !needed.dropped() && (state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_UNDONE);
+    const auto undone = state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_UNDONE;
+    const auto later = needed.dropped() ? state == v1::STEP_STATE_COMPLETED : undone;
     if (!plan.must_wait_for(of.step, other)) continue;
     world_.judges("needs");
     if (is_over(plan, record, other) || later) continue;
