@@ -66,7 +66,8 @@ TEST_F(migrate_test, go_on_by_the_other_version_also_after_a_restart) {
   EXPECT_EQ(stored("t1")->version(), version + 1) << "one commit, and none of the dry run";
   EXPECT_EQ(stored("t1")->workflow_hash(), store::definition_hash(after));
   ASSERT_EQ(stored("t1")->steps_size(), 3);
-  const auto event = stored("t1")->recent().rbegin();
+  const auto now = *stored("t1");
+  const auto event = now.recent().rbegin();
   EXPECT_EQ(event->kind(), v1::EVENT_KIND_OPERATOR_MIGRATE);
   EXPECT_EQ(event->who(), "ann");
   EXPECT_EQ(event->detail(), "from version " + store::to_hex(store::definition_hash(before)).substr(0, 12) + " to " +

@@ -417,7 +417,7 @@ TEST(workflow_file, shows_what_is_wrong_with_a_step_without_an_agent_at_its_line
        {"5:5: steps.a.undo: a step that waits has nothing to undo; remove undo, or set undo: none"}},
       {"    wait: 10m\n    needs: [b]\n", {"5:12: steps.a.needs: \"b\" is not a step of this workflow"}},
       {"    wait: 10m\n    tiemout: 1h\n",
-       {"5:5: steps.a.tiemout: this key is not known here; known keys: needs, when, agent, call, wait, "
+       {"5:5: steps.a.tiemout: this key is not known here; known keys: needs, join, when, finally, agent, call, wait, "
         "signal or undo"}},
       {"    signal: approved\n", {"3:3: steps.a.timeout: a step that waits for a signal needs a timeout; add timeout: 7d"}},
       {"    signal: approved\n    timeout: 0s\n", {"5:14: steps.a.timeout: expected a duration from 1ms to 3660d, found \"0s\""}},

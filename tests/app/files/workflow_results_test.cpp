@@ -84,7 +84,7 @@ TEST(workflow_file, reads_how_many_needs_must_be_completed) {
   EXPECT_EQ(join(", join: 1"), 1U);
   EXPECT_EQ(join(", join: 2"), 2U) << "of all needs, which must then be completed";
   EXPECT_EQ(found_in(two(", join: 3")),
-            lines{"5:63: steps.c.join: 3 is not between 1 and 2, the number of steps that it needs; lower it, or set join: all"});
+            lines{"5:60: steps.c.join: 3 is not between 1 and 2, the number of steps that it needs; lower it, or set join: all"});
   for (const auto* wrong : {"some", "0", "-1", "[any]", "1.5", "true"})
     EXPECT_EQ(found_in(two(std::string{", join: "} + wrong)).size(), 1U) << wrong;
   EXPECT_EQ(found_in(with_step("join: any")),

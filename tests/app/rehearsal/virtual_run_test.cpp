@@ -115,7 +115,7 @@ TEST_F(virtual_runs, doubt_is_looked_up_where_that_is_possible) {
   auto verdict = after(0, "5");
   verdict.verdict = v1::LOOKUP_VERDICT_DONE;
   agents.answers = {faulty(v1::FAULT_KIND_IN_DOUBT, "lost"), verdict};
-  EXPECT_TRUE(started("attempts: 3").run().ok());
+  EXPECT_TRUE(started("attempts: 1").run().ok());
   EXPECT_STREQ(run->state_word(), "completed");
   EXPECT_EQ(run->attempts().back().direction, v1::DIRECTION_LOOKUP);
   EXPECT_EQ(run->text_of(run->record().steps(0).output()), "5");
