@@ -189,8 +189,8 @@ void content_checker::judge_when(const std::string& text, const std::string& whe
 
 void content_checker::judge_skip(const v1::TaskRecord& record, std::uint32_t index, const shape& plan) {
   const auto& step = record.steps(static_cast<int>(index));
-  // The task has ended without its turn: own/ends.cpp.
-  if (plan.of_end(index) && step.ended_at_unix_ms() == 0) return;
+  // The task has ended without its turn, or while it waited for another attempt: own/ends.cpp.
+  if (plan.of_end(index) && (step.ended_at_unix_ms() == 0 || step.started_at_unix_ms() != 0)) return;
   if (step.timed_out() || step.dropped() || skips_.count({record.id(), step.path()}) != 0) return;
   const auto& when = plan.step(index).when_json();
   world_.judges("when");
