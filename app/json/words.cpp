@@ -88,6 +88,7 @@ const char* step_kind_word(v1::StepKind kind) {
     case v1::STEP_KIND_VALUE: return "value";
     case v1::STEP_KIND_WAIT: return "wait";
     case v1::STEP_KIND_SIGNAL: return "signal";
+    case v1::STEP_KIND_WORKFLOW: return "workflow";
     default: return "unknown";
   }
 }
