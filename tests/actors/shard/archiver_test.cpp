@@ -489,7 +489,6 @@ TEST_F(archiver_test, keeps_a_child_until_its_parent_has_left) {
   EXPECT_TRUE(in_store(4));
   EXPECT_EQ(pass(), 1u);
   EXPECT_FALSE(in_store(4));
-  EXPECT_TRUE(in_store(2));
   shard.change(1, [&](v1::TaskRecord& record) { fixture::complete(record, time.now_ms - 2 * hour_ms); });
   EXPECT_EQ(pass(), 1u);
   EXPECT_TRUE(in_store(2));
