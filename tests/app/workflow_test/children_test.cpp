@@ -80,7 +80,7 @@ TEST_F(rehearsed_children, are_cancelled_with_their_parent) {
 )")),
             lines{});
   // One that cannot be undone any more goes on to its end, and parks its parent there.
-  EXPECT_EQ(failures(of("{ after: 2h, undo: refused }", releases + cancel + R"(    expect:
+  EXPECT_EQ(failures(of("{ after: 2h, undo: refused }", cancel + R"(    expect:
       end: parked
       takes: { least: 2h, most: 2h }
       steps: { ship: { fault: child_pivot, cancelled: true, undo_attempts: 1 } }

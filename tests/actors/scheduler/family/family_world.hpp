@@ -1,6 +1,8 @@
 #pragma once
 // A Scheduler with workflows whose steps are tasks of their own.
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +28,12 @@ class family_fixture : public scheduler_fixture {
     out.mutable_undo()->set_timeout_ms(5'000);
     out.mutable_undo()->set_attempts(1);
     *out.mutable_undo()->mutable_backoff() = out.backoff();
+    return out;
+  }
+
+  static v1::StepDefinition kept(const std::string& name, const std::vector<std::string>& needs = {}) {
+    auto out = ::fairlead::testing::step(name, needs);
+    out.mutable_undo()->set_none(true);
     return out;
   }
 
@@ -59,7 +67,15 @@ class family_fixture : public scheduler_fixture {
   }
   void failed(const std::string& id, const std::string& step) { answer(failure(perform_of(id, step), v1::FAULT_KIND_PERMANENT)); }
 
-  /// Whether an attempt in this direction was ever handed over.
+  /// As the Supervisor says it when the task's entry in the due index is due.
+  void due(const std::string& id) {
+    v1::RecoverBatch what;
+    what.add_items()->set_task_number(stored_task(id)->number());
+    node->shell.recover(what);
+    node->settle();
+  }
+
+  /// How many attempts in this direction were handed over.
   std::size_t handed(const std::string& id, const std::string& step, v1::Direction direction = v1::DIRECTION_PERFORM) const {
     return static_cast<std::size_t>(std::count_if(out.performs.begin(), out.performs.end(), [&](const recorder::sent_perform& one) {
       return one.what.task_id() == id && one.what.step_path() == step && one.what.direction() == direction;
