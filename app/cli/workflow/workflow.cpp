@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
 
+#include "actors/core/text/nearest.hpp"
 #include "actors/core/workflow/advice.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/graph/graph.hpp"
@@ -36,6 +38,25 @@ void add_advice(const workflow_file& file, const node_config& agents, std::vecto
   }
 }
 
+/// Which workflows are deployed is not known here, so only a name that is nearly that of another file is worth a warning.
+void add_names_nearly_right(read_files& files) {
+  std::vector<std::string> names;
+  for (const auto& file : files.workflows) names.push_back(file.definition.name());
+  for (const auto& file : files.workflows) {
+    if (!file.problems.empty()) continue;
+    for (const auto& step : file.definition.steps()) {
+      if (step.kind() != v1::STEP_KIND_WORKFLOW || std::find(names.begin(), names.end(), step.workflow()) != names.end()) continue;
+      const auto close = core::nearest(step.workflow(), names);
+      if (close.empty()) continue;
+      const auto where = "steps." + step.name() + ".workflow";
+      const auto at = file.place_of(where);
+      files.advice.push_back({file.file, at.first, at.second, where,
+                              "none of these files is workflow " + step.workflow() + ", but one of them is workflow " + close,
+                              "correct the name if " + close + " is meant"});
+    }
+  }
+}
+
 read_files read_all(const std::vector<std::string>& paths, const std::string& agents_path) {
   read_files out;
   config_file node;
@@ -53,6 +74,7 @@ read_files read_all(const std::vector<std::string>& paths, const std::string& ag
     out.problems.insert(out.problems.end(), found.begin(), found.end());
     if (agents && found.empty()) add_advice(out.workflows.back(), node.config, out.advice);
   }
+  add_names_nearly_right(out);
   return out;
 }
 
