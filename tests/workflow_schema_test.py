@@ -368,6 +368,22 @@ def check_commands():
             if max(map(len, text.splitlines())) > 140:
                 blame(f"the {kind} of `workflow new` has lines of more than 140 characters")
         check_refusals_of_new(folder)
+        check_names_of_sub_workflows(folder)
+
+
+def check_names_of_sub_workflows(folder):
+    """Which workflows are deployed is not known without a node, so only a name that is nearly that of another file deserves a warning."""
+    shipment = folder / "shipment.yaml"
+    shipment.write_text("workflow: shipment\nsteps: { pack: {} }\n", encoding="utf-8")
+    for name, warned in (("shipment", False), ("shipmnet", True), ("letter", False), ("sale", False)):
+        sale = folder / "sale.yaml"
+        sale.write_text(f"workflow: sale\nsteps:\n  ship: {{ workflow: {name} }}\n", encoding="utf-8")
+        for files in ((sale, shipment), (shipment, sale), (sale,)):
+            checked = run("workflow", "check", *files, "--json")
+            warnings = json.loads(checked.stdout)["warnings"]
+            wanted = [f"none of these files is workflow {name}, but one of them is workflow shipment"] if warned and len(files) == 2 else []
+            if checked.returncode != 0 or [one["sentence"] for one in warnings] != wanted:
+                blame(f"`workflow check` of {len(files)} files, one of which names {name}, gives {checked.returncode}: {checked.stdout}{checked.stderr}")
 
 
 def check_refusals_of_new(folder):
