@@ -123,7 +123,7 @@ agents:
         expect(self.done("t-1") == self.DOWN, f"{self.done('t-1')}")
         top, middle, inner = (self.shown("t-1" + level) for level in ("", MIDDLE, INNER))
         expect(self.step(top, "order")["child"] == middle["id"] and self.step(middle, "ship")["child"] == inner["id"], f"{top} {middle}")
-        expect("parent" not in top and middle["parent"] == "t-1" and inner["parent"] == "t-1" + MIDDLE, f"{middle} {inner}")
+        expect(top["parent"] is None and middle["parent"] == "t-1" and inner["parent"] == "t-1" + MIDDLE, f"{middle} {inner}")
         expect(middle["labels"] == top["labels"] == inner["labels"], f"labels: {middle['labels']} {inner['labels']}")
         expect(middle["output"] == inner["output"] == {"parcel": "t-1" + INNER}, f"{middle} {inner}")
         given = [json.loads(line)["given"] for line in (self.box.folder / "book").read_text().splitlines()]
@@ -132,7 +132,7 @@ agents:
         expect(sorted(listed) == ["t-1", "t-1" + MIDDLE, "t-1" + INNER], f"{listed}")
         refused = self.run("task", "undo", "t-1" + MIDDLE, "--reason", "tested", code=1)
         expect("t-1" in refused, refused)
-        self.run("task", "delete", "t-1" + INNER, "--reason", "tested", code=1)
+        self.run("task", "delete", "t-1" + INNER, "--yes", "--reason", "tested", code=1)
         self.run("task", "undo", "t-1", "--reason", "tested")
         self.ends("t-1", "undone")
         expect(self.done("t-1")[5:] == [(at, step, "clear") for at, step, _ in reversed(self.DOWN)], f"{self.done('t-1')}")
@@ -155,7 +155,7 @@ agents:
         expect([one["task"] for one in alerts] == ["t-3" + INNER], f"{alerts}")
         refused = self.run("task", "retry", "t-3", code=1)
         expect("t-3" + MIDDLE in refused, refused)
-        self.run("task", "settle", "t-3" + INNER, "send", "--completed", "--output", "{}", "--reason", "tested")
+        self.run("task", "settle", "t-3" + INNER, "send", "--completed", "{}", "--reason", "tested")
         self.ends("t-3", "completed")
 
     def through_kills(self):
