@@ -38,6 +38,8 @@ void task_machine::begin_undo(std::string reason) {
     step.clear_failing_since_unix_ms();
     // A step that was looked up in vain stays so: its undo must not ask again.
     if (step.direction() != v1::DIRECTION_LOOKUP) step.clear_given_up();
+    // A dropped one whose undo was refused.
+    if (child_out(step)) ask_child(i, v1::OPERATOR_VERB_UNDO);
     if (planted(&planted_faults::pass_over_doubt)) {
       step.clear_doubtful();
       if (step.state() == v1::STEP_STATE_IN_DOUBT) step.set_state(v1::STEP_STATE_FAILED);
