@@ -10,7 +10,7 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t longest_chosen = 256, longest_of_child = 480;
+constexpr std::size_t longest_chosen = 256;
 
 bool is_of_id(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == ':' || c == '@' ||
@@ -25,7 +25,7 @@ bool valid_task_id(const std::string& id) {
 
 bool possible_task_id(const std::string& id) {
   if (id.find('~') == std::string::npos) return valid_task_id(id);
-  return id.size() <= longest_of_child && std::all_of(id.begin(), id.end(), [](char c) { return c == '~' || is_of_id(c); });
+  return id.size() <= max_known_id_bytes && std::all_of(id.begin(), id.end(), [](char c) { return c == '~' || is_of_id(c); });
 }
 
 std::uint64_t random_bits() {

@@ -17,6 +17,7 @@ FULL = {"workflow": "full", "timeout": "1d", "retention": "7d", "on_failure": "u
                   "asked": {"signal": "go", "timeout": "1h", "on_failure": "fail"},
                   "goes_on": {"signal": "go", "timeout": "1h", "on_timeout": "continue"},
                   "price": {"with": {"a": 1}},
+                  "child": {"workflow": "other", "with": {"a": 1}, "timeout": "2h", "on_failure": "fail", "pivot": False},
                   "unlock": {"finally": True, "agent": "x", "call": "y"},
                   "tell": {"needs": "unlock", "finally": "after_failure", "agent": "x", "call": "y", "undo": "none"},
                   "done": {"needs": ["state", "price"], "join": "any", "agent": "x", "call": "y", "pivot": True, "undo": "none"}}}
@@ -160,6 +161,14 @@ class maker:
             out["undo"] = self.undo()
         return out
 
+    def child(self, undoes):
+        out = {"workflow": self.chance.choice(["w", "other_1"])}
+        self.maybe(out, "with", self.value)
+        self.maybe(out, "timeout", self.duration)
+        self.maybe(out, "on_failure", lambda: self.chance.choice(["park", "fail", "continue", *(["undo"] if undoes else [])]))
+        self.maybe(out, "undo", lambda: "none")
+        return out
+
     def failure(self, out, undoes):
         if self.chance.random() < 0.3:
             out["on_failure"] = self.chance.choice(["park", "fail", "continue", "cool_off", *(["undo"] if undoes else [])])
@@ -167,11 +176,13 @@ class maker:
                 out["cool_off"] = self.duration()
 
     def step(self, undoes):
-        kind = self.chance.choice(["call", "call", "wait", "signal", "value"])
+        kind = self.chance.choice(["call", "call", "wait", "signal", "value", *(["child"] if "workflow" not in self.without else [])])
         if kind == "call":
             return self.call(undoes)
         if kind == "wait":
             return {"wait": self.chance.choice([self.duration(), "2026-12-24T18:00:00Z", "2026-12-24 18:00:00.5+01:00", "${ .input.at }"])}
+        if kind == "child":
+            return self.child(undoes)
         if kind == "value":
             return {"with": self.value()} if self.chance.random() < 0.7 else {}
         out = {"signal": "go_on", "timeout": self.duration()}
@@ -195,7 +206,7 @@ class maker:
         steps = out["steps"] = {}
         for number in range(self.chance.randint(1, 6)):
             step = self.step(undoes)
-            if self.chance.random() < 0.15 and "finally" not in self.without and not {"undo", "on_failure"} & set(step):
+            if self.chance.random() < 0.15 and "finally" not in self.without and not {"undo", "on_failure", "workflow"} & set(step):
                 steps[f"end{number}"] = {**step, "finally": self.chance.choice([True, "after_failure"])}
                 continue
             self.maybe(step, "when", self.condition, 0.2)

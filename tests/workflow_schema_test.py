@@ -100,7 +100,7 @@ STRUCTURAL = re.compile(r"this key is not known here|this key is missing|^expect
                         r"|^expected \w+(, \w+)* or \w+, found|^the text is empty|no effect here|exclude one another|only a step that waits|has nothing to undo"
                         r"|is not a valid|a workflow needs at least one step|needs a timeout|is not the code of a fault|is not a keyword|is not supported"
                         r"|the agent is missing|has no agent$|the call of the agent is missing|is given twice|^the workflow has on_failure: undo, so each step needs"
-                        r"|a step of the end (cannot be|is never undone|that fails raises|does not cool off|waits for all)|and a pivot is never undone|^a pivot is never undone")
+                        r"|has no call that undoes it|cannot be a step of the end|does not cool off|a step of the end (cannot be|is never undone|that fails raises|waits for all)|and a pivot is never undone|^a pivot is never undone")
 
 
 def compare(cases, what):
@@ -138,9 +138,9 @@ def check_examples(examples):
 
 # ---- keys, words, defaults ----
 
-KINDS = {"call": {"agent": "x", "call": "y"}, "wait": {"wait": "10m"}, "signal": {"signal": "go", "timeout": "1h"}, "value": {"with": 1}}
+KINDS = {"call": {"agent": "x", "call": "y"}, "wait": {"wait": "10m"}, "signal": {"signal": "go", "timeout": "1h"}, "value": {"with": 1}, "workflow": {"workflow": "other"}}
 # A value for each key of a step that is right beside any other key.
-SAMPLES = {"needs": "before", "join": "any", "finally": True, "when": "${ .input.a }", "agent": "x", "call": "y", "wait": "10m", "signal": "go", "with": {"a": 1},
+SAMPLES = {"needs": "before", "join": "any", "finally": True, "when": "${ .input.a }", "agent": "x", "call": "y", "wait": "10m", "signal": "go", "workflow": "other", "with": {"a": 1},
            "input_type": "a.B", "output_type": "a.B", "timeout": "5s", "on_timeout": "continue", "heartbeat": "1s", "labels": {"zone": "eu"},
            "retry_for": "1h", "attempts": 3, "backoff": {"first": "1s"}, "retry": [{"on": "busy"}], "in_doubt": "park", "on_failure": "park",
            "cool_off": "1m", "callback": {"timeout": "1d"}, "repeat": {"until": "${ .input.a }"}, "pivot": True, "undo": "none"}
@@ -368,6 +368,22 @@ def check_commands():
             if max(map(len, text.splitlines())) > 140:
                 blame(f"the {kind} of `workflow new` has lines of more than 140 characters")
         check_refusals_of_new(folder)
+        check_names_of_sub_workflows(folder)
+
+
+def check_names_of_sub_workflows(folder):
+    """Which workflows are deployed is not known without a node, so only a name that is nearly that of another file deserves a warning."""
+    shipment = folder / "shipment.yaml"
+    shipment.write_text("workflow: shipment\nsteps: { pack: {} }\n", encoding="utf-8")
+    for name, warned in (("shipment", False), ("shipmnet", True), ("letter", False), ("sale", False)):
+        sale = folder / "sale.yaml"
+        sale.write_text(f"workflow: sale\nsteps:\n  ship: {{ workflow: {name} }}\n", encoding="utf-8")
+        for files in ((sale, shipment), (shipment, sale), (sale,)):
+            checked = run("workflow", "check", *files, "--json")
+            warnings = json.loads(checked.stdout)["warnings"]
+            wanted = [f"none of these files is workflow {name}, but one of them is workflow shipment"] if warned and len(files) == 2 else []
+            if checked.returncode != 0 or [one["sentence"] for one in warnings] != wanted:
+                blame(f"`workflow check` of {len(files)} files, one of which names {name}, gives {checked.returncode}: {checked.stdout}{checked.stderr}")
 
 
 def check_refusals_of_new(folder):

@@ -105,7 +105,7 @@ constexpr option_row option_rows[] = {
 };
 
 bool is_plain_in_shell(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view{"._:@/-"}.find(c) != std::string_view::npos;
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view{"._:@/~-"}.find(c) != std::string_view::npos;
 }
 
 bool is_placeholder(std::string_view word) {

@@ -6,6 +6,7 @@
 
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/record.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/finally.hpp"
 #include "actors/core/workflow/workflow.hpp"
 #include "messages/task_states.hpp"
@@ -17,9 +18,10 @@ namespace {
 /// Names of steps made by a loop contain `[` and `#`, which are special in a shell.
 std::string shell_word(const std::string& text) {
   const auto plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view{"._:@/-"}.find(static_cast<char>(c)) != std::string_view::npos;
+    return std::isalnum(c) != 0 || std::string_view{"._:@/~-"}.find(static_cast<char>(c)) != std::string_view::npos;
   };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  // At the beginning of a word the shell puts a home folder in the place of `~`.
+  if (!text.empty() && text.front() != '~' && std::all_of(text.begin(), text.end(), plain)) return text;
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string{"'\\''"} : std::string{c};
   return out + "'";
@@ -67,7 +69,7 @@ bool every_step_can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefi
     if (!may_have_happened(step)) return true;
     if (step.definition() >= static_cast<std::uint32_t>(definition.steps_size())) return false;
     const auto& defined = definition.steps(static_cast<int>(step.definition()));
-    return core::is_of_end(defined) || (defined.has_undo() && !defined.pivot());
+    return core::is_of_end(defined) || (core::says_how_it_is_undone(defined) && !defined.pivot());
   });
 }
 
@@ -132,11 +134,21 @@ class remedy_list {
 
   void next_round(const v1::StepRecord& step) { add("retry", shell_word(step.path()), "begins the next round of the step at once"); }
 
+  /// Commands for the task of another id.
+  void look_at_child(const v1::StepRecord& step) {
+    add_other("fairlead task show " + shell_word(step.child().id()), "shows what helps the task of step " + step.path());
+  }
+  void undo_child(const v1::StepRecord& step) {
+    add_other("fairlead task undo " + shell_word(step.child().id()), "undoes what the task of step " + step.path() + " has done");
+  }
+
   /// `definition`: null if it is not known.
   void forward(const v1::StepRecord& step, const v1::StepDefinition* definition) {
     const auto kind = definition == nullptr ? v1::STEP_KIND_CALL : definition->kind();
     const auto repeats = definition != nullptr && definition->has_repeat();
     const auto name = shell_word(step.path());
+    // Until then the step is neither retried nor skipped.
+    if (step.state() == v1::STEP_STATE_FAILED && step.child().stands()) return undo_child(step);
     if (in_doubt(step)) {
       add("retry", name, "retries the step with the same idempotency key; a service that remembers keys does it once");
       completed(name, "");
@@ -148,7 +160,10 @@ class remedy_list {
     } else {
       const auto* const effect = repeats && step.fault().code() == core::out_of_rounds_code ? "repeats the step as often again"
                                                                                             : "gives the step a new round of attempts";
-      if (step.state() != v1::STEP_STATE_PENDING) add("retry", name, effect);
+      if (kind == v1::STEP_KIND_WORKFLOW)
+        add("retry", name, "begins another task of workflow " + definition->workflow());
+      else if (step.state() != v1::STEP_STATE_PENDING)
+        add("retry", name, effect);
       add("retry", name + " --input JSON", repeats ? "performs another round with this input" : effect_of_input(kind));
     }
     if (step.until_open())
@@ -167,7 +182,9 @@ class remedy_list {
       add("retry", name, "repeats the look-up and the undo");
       return;
     }
-    add("retry", name, "gives the undo of the step a new round of attempts");
+    if (step.has_child()) look_at_child(step);
+    add("retry", name,
+        step.has_child() ? "tries to undo the task of the step again" : "gives the undo of the step a new round of attempts");
     add("skip", name + " --reason TEXT", "skips the undo of the step: what the step did stays done");
   }
 
@@ -178,6 +195,7 @@ class remedy_list {
     switch (kind) {
       case v1::STEP_KIND_VALUE: return "completes the step with this output";
       case v1::STEP_KIND_WAIT: return "waits for this duration or until this time, such as '\"10m\"'";
+      case v1::STEP_KIND_WORKFLOW: return "begins another task with this input";
       default: return "retries the step with another input";
     }
   }
@@ -243,6 +261,13 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
     out.terminate();
     return out.take();
   }
+  if (task.parked_for_child()) {
+    for (const auto& step : task.steps())
+      if (step.child().parked()) out.look_at_child(step);
+    if (can_be_undone(task, definition)) out.add("cancel", "", "undoes what the task and its children have done");
+    out.terminate();
+    return out.take();
+  }
   const bool undoing = task.state() == v1::TASK_STATE_UNDOING;
   const auto stuck = stuck_steps(task);
   for (const auto i : stuck) {
@@ -264,9 +289,11 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
 std::vector<remedy> choices_of(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition, bool archived) {
   remedy_list more{task};
   if (has_ended(task.state())) {
-    const auto reopens = task.state() != v1::TASK_STATE_UNDONE && !archived && every_step_can_be_undone(task, definition);
-    if (reopens) more.add("undo", "", "undoes what the task has done");
-    more.add("delete", "", "deletes the record of the task");
+    // What its parent goes on with is undone with the parent.
+    const auto kept = task.state() == v1::TASK_STATE_UNDONE || (task.has_parent() && task.state() == v1::TASK_STATE_COMPLETED);
+    if (!kept && !archived && every_step_can_be_undone(task, definition)) more.add("undo", "", "undoes what the task has done");
+    // A child is deleted after its parent.
+    if (!task.has_parent()) more.add("delete", "", "deletes the record of the task");
     return more.take();
   }
   if (task.terminated()) {

@@ -99,6 +99,7 @@ void write_step(json_writer& out, const v1::TaskShowReply& reply, int index, con
   write_attempts(out, "lookup", step.lookup());
   out.key("generation").number(step.generation()).key("instance").string(step.instance());
   out.key("complete_by").moment(step.complete_by_unix_ms()).key("not_before").moment(step.not_before_unix_ms());
+  out.key("child").text_or_null(step.child().id());
   out.key("doubtful").boolean(step.doubtful()).key("given_up").boolean(step.given_up());
   out.key("passed_over").boolean(step.passed_over()).key("dropped").boolean(step.dropped());
   out.key("waits_for").string(waits);
@@ -195,6 +196,7 @@ std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& a
   json_writer out;
   write_head(out, task, core::why_of(task));
   out.key("submitted_from").text_or_null(task.origin().address()).key("submitted_token").text_or_null(task.origin().token());
+  out.key("parent").text_or_null(task.parent().id());
   out.key("undo_held").boolean(task.undo_held()).key("undo_reason").string(task.undo_reason()).key("timed_out").boolean(task.timed_out());
   out.key("failing").boolean(task.failing()).key("failed_reason").string(task.failed_reason());
   if (task.state() == v1::TASK_STATE_FAILED) write_standing(out, core::standing_of(task));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "actors/core/task/decision.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/graph.hpp"
 #include "app/json/remedies.hpp"
 #include "messages/holds.hpp"
@@ -109,9 +110,17 @@ bool to_be_looked_up(const v1::StepRecord& step) {
 
 bool to_be_undone(const v1::TaskRecord& task, const v1::StepRecord& step, const v1::StepDefinition& definition) {
   const auto undone = step.dropped() || task.state() == v1::TASK_STATE_UNDOING;
-  if (!undone || !definition.has_undo() || definition.undo().none()) return false;
+  if (!undone || !core::says_how_it_is_undone(definition) || definition.undo().none()) return false;
   return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_UNDOING || in_doubt(step) ||
          is_undone_though_failed(definition, step);
+}
+
+/// The task that carries the step out, or is undone for it; empty: there is none, or it has ended.
+std::string child_text(const v1::StepRecord& step) {
+  const auto awaited = step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_UNDOING;
+  if (!step.has_child() || !awaited || step.given_up()) return "";
+  const auto* const undo = step.state() == v1::STEP_STATE_UNDOING ? "the undo of " : "";
+  return std::string{"waits for "} + undo + "task " + step.child().id() + (step.child().parked() ? ", which is parked" : "");
 }
 
 }  // namespace
@@ -133,6 +142,7 @@ std::string waits_for(const v1::TaskShowReply& reply, int index, const known_age
   if (step.complete_by_unix_ms() != 0)
     return std::string{word_before(step.direction())} + "ends by " + by(step.complete_by_unix_ms()) +
            (step.has_early_answer() ? "; its callback has come" : "");
+  if (auto text = child_text(step); !text.empty()) return text;
   // A step whose failure began the undo is also given up, but no operator needs to decide about it.
   const auto* definition = definition_of(reply, step);
   const bool undone = step.dropped() || (task.state() == v1::TASK_STATE_UNDOING && !of_end(definition));
@@ -158,7 +168,8 @@ std::string waits_for(const v1::TaskShowReply& reply, int index, const known_age
   }
   const bool look_up = to_be_looked_up(step);
   if (!look_up && !to_be_undone(task, step, *definition)) return "";
-  if (agents && !reasons_of(definition->agent(), agents).empty()) return agent_text(definition->agent(), agents);
+  const bool calls = definition->kind() == v1::STEP_KIND_CALL;
+  if (calls && agents && !reasons_of(definition->agent(), agents).empty()) return agent_text(definition->agent(), agents);
   return look_up ? "to be looked up" : "to be undone";
 }
 

@@ -45,7 +45,7 @@ void refuse(const exchange_ptr& x, const v1::Error& why) {
 std::optional<callback_name> name_of(const exchange_ptr& x) {
   if (x->refuse_rest()) return std::nullopt;
   auto named = read_callback(x->part(0));
-  if (named && valid_task_id(named->task_id)) {
+  if (named && possible_task_id(named->task_id)) {
     x->note_action("callback", called_back_step(*named));
     return named;
   }

@@ -35,6 +35,7 @@ const char* shape_of(v1::StepKind kind) {
     case v1::STEP_KIND_VALUE: return "note";
     case v1::STEP_KIND_WAIT: return "ellipse";
     case v1::STEP_KIND_SIGNAL: return "hexagon";
+    case v1::STEP_KIND_WORKFLOW: return "component";
     default: return "box";
   }
 }

@@ -72,6 +72,7 @@ std::string does_text(const v1::StepDefinition& step) {
       return "wait " + (json.starts_with('"') ? printable(core::decode_json_string(json)) : std::string{});
     }
     case v1::STEP_KIND_SIGNAL: return "signal " + printable(step.signal());
+    case v1::STEP_KIND_WORKFLOW: return "workflow " + printable(step.workflow());
     default: return printable(step.agent() + "." + step.call());
   }
 }
@@ -90,6 +91,8 @@ std::vector<std::string> marks_of(const v1::StepDefinition& step, const v1::Work
     out.push_back("undo " + printable(step.undo().call()));
   else if (!step.has_undo() && step.kind() == v1::STEP_KIND_CALL && step.finally() == v1::FINALLY_NO)
     out.emplace_back("no undo");
+  else if (step.kind() == v1::STEP_KIND_WORKFLOW && step.undo().none())
+    out.emplace_back("undo none");
   if (step.finally() == v1::FINALLY_ALWAYS) out.emplace_back("finally");
   if (step.finally() == v1::FINALLY_AFTER_FAILURE) out.emplace_back("finally after_failure");
   return out;

@@ -19,7 +19,7 @@ struct graph_step {
 /// In the order of the definition, which may have cycles: their steps share the last level.
 std::vector<graph_step> graph_steps(const v1::WorkflowDefinition& definition);
 
-/// `payment.charge`, `value`, `wait 10m`, `signal approve`.
+/// `payment.charge`, `value`, `wait 10m`, `signal approve`, `workflow shipment`.
 std::string does_text(const v1::StepDefinition& step);
 
 /// What is special about the step: `pivot`, `when`, `undo refund`.

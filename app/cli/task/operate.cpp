@@ -49,8 +49,9 @@ status read_words(const operate_options& options, bool needs_step, operation& ou
     if (words.empty())
       return invalid("No task is given",
                      "Give a task ID, or a filter: --state, --parked, --workflow, --label, --older-than, --younger-than");
-    if (!valid_task_id(words.front()))
-      return invalid("'" + words.front() + "' is not a task id", "An id has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -");
+    if (!possible_task_id(words.front()))
+      return invalid("'" + words.front() + "' is not a task id",
+                     "An id has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -, and that of a child up to 480, with ~");
     if (options.yes && out.action.verb() != v1::OPERATOR_VERB_DELETE)
       return invalid("--yes can only be used with a filter, not with a task ID", "Leave --yes out");
     out.id = words.front();

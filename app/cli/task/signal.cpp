@@ -16,8 +16,9 @@
 namespace fairlead::app {
 
 result<v1::OperateRequest> read_signal(const signal_options& options) {
-  if (!valid_task_id(options.id))
-    return invalid("'" + options.id + "' is not a task id", "An id has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -");
+  if (!possible_task_id(options.id))
+    return invalid("'" + options.id + "' is not a task id",
+                   "An id has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -, and that of a child up to 480, with ~");
   if (!core::valid_name(options.name))
     return invalid("'" + options.name + "' is not a name of a signal", "A name has 1 to 64 of a-z 0-9 _ -, the first of them a letter");
   if (options.reason.size() > reason_limit)

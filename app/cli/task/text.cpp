@@ -60,6 +60,8 @@ std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agent
       {"STEP"}, {"STATE"}, {"ATTEMPTS", align::right}, {"FAILED", align::right, narrow::drop}, {"TRIES", align::right, narrow::drop}};
   if (looked_up) columns.push_back({"LOOKUPS"});
   if (undone) columns.push_back({"UNDO ATTEMPTS"});
+  const bool has_children = any([](const v1::StepRecord& step) { return step.has_child(); });
+  if (has_children) columns.push_back({"TASK", align::left, narrow::below});
   columns.push_back({"AGENT", align::left, narrow::drop});
   for (const auto* title : {"NEXT", "LAST FAULT"}) columns.push_back({title, align::left, narrow::below});
   text_table table{std::move(columns)};
@@ -71,6 +73,7 @@ std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agent
         number(step.attempt()), number(step.failure_count()), number(step.tries())};
     if (looked_up) row.push_back(attempts_text(step.lookup()));
     if (undone) row.push_back(attempts_text(step.undo()));
+    if (has_children) row.push_back(step.child().id());
     row.insert(row.end(), {step.instance(), waits_for(reply, i, agents, time_text), shortened(fault_text(step), 160)});
     table.add(std::move(row));
   }
@@ -185,6 +188,7 @@ std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& a
   const auto& task = reply.task();
   std::string out = "task      " + printable(task.id()) + "\n";
   out += "workflow  " + printable(task.workflow()) + "\n";
+  if (task.has_parent()) out += "parent    " + printable(task.parent().id()) + "\n";
   out += "state     " + task_state_text(task.state(), task.parked(), task.paused()) + (reply.archived() ? ", archived" : "") + "\n";
   out += standstill_text(reply);
   if (!task.labels().empty()) out += "labels    " + printable(labels_text(task.labels())) + "\n";

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
 
+#include "actors/core/text/nearest.hpp"
 #include "actors/core/workflow/advice.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/graph/graph.hpp"
@@ -36,6 +38,25 @@ void add_advice(const workflow_file& file, const node_config& agents, std::vecto
   }
 }
 
+/// Which workflows are deployed is not known here, so only a name that is nearly that of another file is worth a warning.
+void add_names_nearly_right(read_files& files) {
+  std::vector<std::string> names;
+  for (const auto& file : files.workflows) names.push_back(file.definition.name());
+  for (const auto& file : files.workflows) {
+    if (!file.problems.empty()) continue;
+    for (const auto& step : file.definition.steps()) {
+      if (step.kind() != v1::STEP_KIND_WORKFLOW || std::find(names.begin(), names.end(), step.workflow()) != names.end()) continue;
+      const auto close = core::nearest(step.workflow(), names);
+      if (close.empty()) continue;
+      const auto where = "steps." + step.name() + ".workflow";
+      const auto at = file.place_of(where);
+      files.advice.push_back({file.file, at.first, at.second, where,
+                              "none of these files is workflow " + step.workflow() + ", but one of them is workflow " + close,
+                              "correct the name if " + close + " is meant"});
+    }
+  }
+}
+
 read_files read_all(const std::vector<std::string>& paths, const std::string& agents_path) {
   read_files out;
   config_file node;
@@ -53,6 +74,7 @@ read_files read_all(const std::vector<std::string>& paths, const std::string& ag
     out.problems.insert(out.problems.end(), found.begin(), found.end());
     if (agents && found.empty()) add_advice(out.workflows.back(), node.config, out.advice);
   }
+  add_names_nearly_right(out);
   return out;
 }
 
@@ -120,6 +142,32 @@ void check_workflows(cli_context& context, const std::vector<std::string>& paths
   if (!files.problems.empty()) context.code = fail_with(files.problems);
 }
 
+/// Sub-workflows before the workflows that name them, so that no deployment warns of one that comes next.
+class deploy_order {
+ public:
+  explicit deploy_order(const std::vector<workflow_file>& files) : files_(files), seen_(files.size()) {
+    for (std::size_t i = 0; i < files.size(); ++i) add(i);
+  }
+
+  const std::vector<const workflow_file*>& all() const { return order_; }
+
+ private:
+  void add(std::size_t file) {
+    if (seen_[file]) return;
+    seen_[file] = true;
+    for (const auto& step : files_[file].definition.steps()) {
+      if (step.kind() != v1::STEP_KIND_WORKFLOW) continue;
+      for (std::size_t i = 0; i < files_.size(); ++i)
+        if (files_[i].definition.name() == step.workflow()) add(i);
+    }
+    order_.push_back(&files_[file]);
+  }
+
+  const std::vector<workflow_file>& files_;
+  std::vector<bool> seen_;
+  std::vector<const workflow_file*> order_;
+};
+
 /// Deploys nothing if any file has a problem.
 void deploy_workflows(cli_context& context, const std::vector<std::string>& paths) {
   const auto files = read_all(paths, "");
@@ -135,7 +183,9 @@ void deploy_workflows(cli_context& context, const std::vector<std::string>& path
   json_writer out;
   out.begin_object().key("deployed").begin_array();
   std::optional<error> failed;
-  for (const auto& file : files.workflows) {
+  const deploy_order order{files.workflows};
+  for (const auto* const one : order.all()) {
+    const auto& file = *one;
     v1::DeployRequest request;
     *request.mutable_definition() = file.definition;
     request.set_source(file.source);

@@ -19,17 +19,19 @@ std::string joined(const google::protobuf::RepeatedPtrField<std::string>& words)
 }
 
 std::string undo_text(const v1::StepDefinition& step) {
+  if (step.kind() == v1::STEP_KIND_WORKFLOW) return step.undo().none() ? "none" : "its task";
   if (!step.has_undo() || step.kind() != v1::STEP_KIND_CALL) return "";
   if (step.undo().none()) return "none";
   return step.undo().call() + (step.undo().also_if_failed() ? ", also if failed" : "");
 }
 
-/// What a step without an agent does, in the place of a call: `value`, `wait 10m`, `signal approve`.
+/// What a step without an agent does, in the place of a call: `value`, `wait 10m`, `signal approve`, `workflow shipment`.
 std::string call_text(const v1::StepDefinition& step) {
   switch (step.kind()) {
     case v1::STEP_KIND_VALUE: return "value";
     case v1::STEP_KIND_WAIT: return "wait " + core::decode_json_string(step.with_json());
     case v1::STEP_KIND_SIGNAL: return "signal " + step.signal();
+    case v1::STEP_KIND_WORKFLOW: return "workflow " + step.workflow();
     default: return step.call();
   }
 }

@@ -76,6 +76,7 @@ void write_step(json_writer& out, const v1::StepDefinition& step) {
   waits ? out.null() : out.raw(step.with_json());
   out.key("wait");
   waits ? out.raw(step.with_json()) : out.null();
+  out.key("workflow").text_or_null(step.workflow());
   out.key("signal").text_or_null(step.signal()).key("on_timeout");
   awaits_signal ? out.string(step.goes_on_untimely() ? "continue" : "fail") : out.null();
   out.key("timeout_ms").number(std::int64_t{step.timeout_ms()});

@@ -69,4 +69,65 @@ inline workflow import_prices() {
   return out;
 }
 
+inline workflow sale() {
+  using namespace std::chrono_literals;
+  workflow out{"sale"};
+  out.on_failure(on_failure::undo);
+  out.input_schema(R"({"type": "object", "required": ["items", "amount_cents", "address", "customer"],
+    "properties": {"items": {"type": "array", "minItems": 1}, "amount_cents": {"type": "integer", "minimum": 1},
+      "address": {"type": "string"}, "customer": {"type": "string"}}})");
+  out.output(R"({"tracking": "${ .steps.ship.tracking }"})");
+  out.step("reserve")
+      .agent("inventory")
+      .call("reserve")
+      .with(R"({"order": "${ .task.id }", "items": "${ .input.items }"})")
+      .undo("release", R"({"order": "${ .task.id }"})");
+  out.step("charge")
+      .needs("reserve")
+      .agent("payment")
+      .call("charge")
+      .with(R"({"order": "${ .task.id }", "amount_cents": "${ .input.amount_cents }"})")
+      .undo("refund", R"({"order": "${ .task.id }"})");
+  out.step("ship")
+      .needs("charge")
+      .sub_workflow("shipment")
+      .with(R"({"order": "${ .task.id }", "address": "${ .input.address }", "items": "${ .input.items }"})")
+      .timeout(48h);
+  out.step("tell")
+      .needs("ship")
+      .agent("mail")
+      .call("send")
+      .with(R"({"to": "${ .input.customer }", "about": "shipped", "tracking": "${ .steps.ship.tracking }"})")
+      .on_failure(on_failure::go_on)
+      .undo_none();
+  return out;
+}
+
+inline workflow shipment() {
+  using namespace std::chrono_literals;
+  workflow out{"shipment"};
+  out.timeout(72h).on_failure(on_failure::undo);
+  out.input_schema(R"({"type": "object", "required": ["order", "address", "items"],
+    "properties": {"order": {"type": "string"}, "address": {"type": "string"}, "items": {"type": "array", "minItems": 1}}})");
+  out.output(R"({"parcel": "${ .steps.pack.parcel }", "tracking": "${ .steps.hand_over.tracking }"})");
+  out.step("van")
+      .agent("couriers")
+      .call("book")
+      .with(R"({"order": "${ .input.order }", "address": "${ .input.address }"})")
+      .retry_for(24h)
+      .undo("cancel", R"({"order": "${ .input.order }"})");
+  out.step("pack")
+      .agent("depot")
+      .call("pack")
+      .with(R"({"order": "${ .input.order }", "items": "${ .input.items }"})")
+      .undo("unpack", R"({"order": "${ .input.order }"})");
+  out.step("hand_over")
+      .needs("van", "pack")
+      .agent("couriers")
+      .call("hand_over")
+      .with(R"({"order": "${ .input.order }", "parcel": "${ .steps.pack.parcel }"})")
+      .undo(undo_call{"recall"}.with(R"({"order": "${ .input.order }"})").retry_for(72h));
+  return out;
+}
+
 }  // namespace fairlead

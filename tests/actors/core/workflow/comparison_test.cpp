@@ -40,6 +40,18 @@ TEST(comparison, finds_nothing_in_the_same_definition) {
   EXPECT_EQ(text_of(compare(one, one)), "");
 }
 
+TEST(comparison, names_the_workflow_of_a_step) {
+  v1::StepDefinition ship;
+  ship.set_name("ship");
+  ship.set_kind(v1::STEP_KIND_WORKFLOW);
+  ship.set_workflow("shipment");
+  auto other = ship;
+  other.set_workflow("letter");
+  other.mutable_undo()->set_none(true);
+  EXPECT_EQ(text_of(compare(workflow_of({ship}), workflow_of({other}))),
+            "ship undo: (none) -> {none: true}\nship workflow: shipment -> letter\n");
+}
+
 TEST(comparison, names_step_and_key_as_a_file_has_them) {
   auto a = step("a");
   auto changed = a;

@@ -55,6 +55,23 @@ LEVEL  STEP      DOES            NEEDS                MARKS
 )");
 }
 
+TEST(workflow_graph, names_the_workflow_of_a_step) {
+  const auto definition = read(R"(workflow: w
+on_failure: undo
+steps:
+  ship: { workflow: shipment }
+  tell: { needs: ship, workflow: letter, on_failure: continue, undo: none }
+)");
+  EXPECT_EQ(graph_text(definition), R"(workflow w: 2 steps in 2 levels
+
+LEVEL  STEP  DOES               NEEDS  MARKS
+1      ship  workflow shipment
+2      tell  workflow letter    ship   on_failure continue, undo none
+)");
+  const auto dot = graph_dot(definition);
+  EXPECT_NE(dot.find(R"("ship" [label="ship\nworkflow shipment", shape=component];)"), std::string::npos) << dot;
+}
+
 v1::WorkflowDefinition with_end() {
   auto out = read(R"(workflow: w
 steps:

@@ -19,6 +19,8 @@ steps:
   later: { wait: "${ .input.at }" }
   approval: { signal: approve, timeout: 1h, on_failure: fail }
   cancelled: { signal: cancel, timeout: 1d, on_timeout: continue }
+  ship: { workflow: shipment, timeout: 2h }
+  tell: { workflow: letter, undo: none }
 )",
                                    nullptr);
   ASSERT_TRUE(file.problems.empty()) << to_text(file.problems.front());
@@ -37,7 +39,8 @@ steps:
   EXPECT_EQ(rows, (std::vector<std::string>{
                       "STEP NEEDS AGENT CALL TIMEOUT HEARTBEAT LABELS RETRIED BACKOFF ON FAILURE IN DOUBT UNDO UNDO RETRIED PIVOT",
                       "charge payment charge 30s 1h 1s x2 to 1m", "sum value", "soon wait 1m30s", "later wait ${ .input.at }",
-                      "approval signal approve 1h fail", "cancelled signal cancel 1d on_timeout continue"}));
+                      "approval signal approve 1h fail", "cancelled signal cancel 1d on_timeout continue",
+                      "ship workflow shipment 2h its task", "tell workflow letter none"}));
 }
 
 TEST(workflow_show, says_which_steps_are_undone_although_they_have_failed) {

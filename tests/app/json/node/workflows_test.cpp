@@ -17,6 +17,18 @@ nlohmann::json steps_shown(const std::string& steps) {
   return nlohmann::json::parse(workflow_show_json(reply))["steps"];
 }
 
+TEST(workflow_json, shows_the_workflow_of_a_step_and_how_it_is_undone) {
+  const auto steps = steps_shown("  ship: { workflow: shipment, timeout: 2h }\n  tell: { workflow: letter, undo: none }\n  sum: {}\n");
+  EXPECT_EQ(steps[0]["kind"], "workflow");
+  EXPECT_EQ(steps[0]["workflow"], "shipment");
+  EXPECT_EQ(steps[0]["with"], nullptr);
+  EXPECT_EQ(steps[0]["timeout_ms"], 7'200'000);
+  EXPECT_EQ(steps[0]["backoff"], nullptr);
+  EXPECT_EQ(steps[0]["undo"], nullptr);
+  EXPECT_EQ(steps[1]["undo"], nlohmann::json({{"none", true}}));
+  EXPECT_EQ(steps[2]["workflow"], nullptr);
+}
+
 TEST(workflow_json, shows_the_kind_of_each_step_and_only_what_it_has) {
   const auto steps = steps_shown(R"(  charge: { agent: payment, call: charge, with: { a: 1 } }
   sum: { needs: charge, with: "${ .steps.charge.a + 1 }" }
