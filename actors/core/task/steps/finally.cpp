@@ -112,6 +112,7 @@ void task_machine::end_without(std::uint32_t index) {
   const auto& id = record_.id();
   add_alert(record_, v1::ALERT_KIND_FINALLY_FAILED, step.path(), "task " + id + " ends without its step " + step.path() + ": " + why,
             "fairlead task show " + id + " shows what the step was to do; do it by hand, then acknowledge this alert", out_.alerts);
+  out_.alerts.back().set_agent(definition_of(step).agent());
   pass_over(index);
 }
 
