@@ -437,6 +437,7 @@ void scheduler::answer(const v1::AlertAckRequest& what, std::uint64_t ticket) {
                                       batches_.page(), committed());
       if (done) {
         launches_.acknowledged(*done);
+        failing_.acknowledged(*done);
         *one.mutable_alert() = std::move(*done);
       } else {
         *one.mutable_error() = done.failure().to_proto();

@@ -404,7 +404,7 @@ void scheduler::write_alerts(v1::TaskRecord& record, core::decision& made) {
   for (auto& draft : made.alerts) {
     // It outlives the task: only an operator can say that what the step was to do is done.
     if (draft.kind() == v1::ALERT_KIND_FINALLY_FAILED) {
-      alerts_.raise(std::move(draft), batches_.page());
+      if (auto told = failing_.ends_without(std::move(draft), batches_.page(), committed()); !told.ok()) fail(told.failure());
       continue;
     }
     resolve();

@@ -55,7 +55,7 @@ void task_machine::advance_undo() {
     ctx_.engine->next(*ctx_.definition, record_, next);
     for (const auto step : next.ready) start_perform(step);
   }
-  if (planted(&planted_faults::finally_before_drain)) start_end(v1::FINALLY_ALWAYS);
+  if (planted(&planted_faults::finally_before_drain) && !end_stopped()) start_end(v1::FINALLY_ALWAYS);
   for (const auto& step : record_.steps())
     if (!of_end(step) && holds_up_undo(record_, step)) return;
   // What was asked when the undo was decided may have another answer by now.
@@ -82,7 +82,7 @@ void task_machine::advance_undo() {
       return;
     }
     // One that began when the task was to fail: it goes on after the last undo.
-    if (is_end_out()) return;
+    if (is_end_out(record_, *ctx_.definition)) return;
     if (planted(&planted_faults::wrong_order)) {
       next.ready.clear();
       for (std::uint32_t i = 0; i < steps(); ++i)
