@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "messages/holds.hpp"
+#include "messages/ids.hpp"
 #include "store/content_hash.hpp"
 #include "store/integers.hpp"
 
@@ -226,7 +227,7 @@ std::optional<number_key> decode_task(std::string_view key) {
 }
 
 std::optional<name_key> decode_task_id(std::string_view key) {
-  if (key.size() < 5 || key.size() > 4 + 256) return std::nullopt;
+  if (key.size() < 5 || key.size() > 4 + max_known_id_bytes) return std::nullopt;
   return name_key{read_u32(key, 0), key.substr(4)};
 }
 

@@ -46,6 +46,11 @@ const char* alert_kind_word(v1::AlertKind kind) {
   return row == nullptr ? "unknown" : row->word;
 }
 
+std::optional<v1::AlertKind> alert_kind_from_word(std::string_view word) {
+  const auto* found = std::find_if(std::begin(kinds), std::end(kinds), [word](const kind_row& one) { return one.word == word; });
+  return found == std::end(kinds) ? std::nullopt : std::optional{found->kind};
+}
+
 bool only_reports(v1::AlertKind kind) {
   const auto* row = row_of(kind);
   return row != nullptr && row->only_reports;

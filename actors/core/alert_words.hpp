@@ -11,6 +11,9 @@ namespace fairlead::core {
 /// `task_parked`; `unknown` for a kind of a newer release.
 const char* alert_kind_word(v1::AlertKind kind);
 
+/// The kind with this word.
+std::optional<v1::AlertKind> alert_kind_from_word(std::string_view word);
+
 /// Whether alerts of the kind tell of something that is over: an acknowledgement resolves them, and nothing else could.
 bool only_reports(v1::AlertKind kind);
 

@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "actors/core/expression/check.hpp"
 #include "actors/expressions/process.hpp"
 #include "messages/time.hpp"
 
@@ -321,13 +322,44 @@ status expression_pool::check(const std::vector<std::string>& expressions) {
   return nothing{};
 }
 
+// Expressions with one shape compile alike: the first of them is asked for, and the others only if it is at fault, because what is told of
+// an expression is in its own words.
+std::vector<status> expression_pool::check_each(const std::vector<std::string>& all) {
+  struct known {
+    std::string_view text;
+    std::size_t alike;  // the first with the same shape
+  };
+  std::vector<known> expressions;
+  std::unordered_map<std::string_view, std::size_t> places;
+  std::unordered_map<std::string, std::size_t> shapes;
+  for (const auto& one : all) {
+    const auto at = expressions.size();
+    if (!places.emplace(one, at).second) continue;
+    const auto shape = core::shape_of(one);
+    expressions.push_back({one, shape ? shapes.emplace(*shape, at).first->second : at});
+  }
+  std::vector<status> out(expressions.size(), status{nothing{}});
+  const auto ask_for = [&](const auto& wanted) {
+    std::vector<std::size_t> which;
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < expressions.size(); ++i) {
+      if (!wanted(i)) continue;
+      which.push_back(i);
+      texts.emplace_back(expressions[i].text);
+    }
+    auto told = check_groups(texts);
+    for (std::size_t i = 0; i < which.size(); ++i) out[which[i]] = std::move(told[i]);
+  };
+  ask_for([&](std::size_t i) { return expressions[i].alike == i; });
+  ask_for([&](std::size_t i) { return expressions[i].alike != i && !out[expressions[i].alike].ok(); });
+  std::vector<status> of_all;
+  for (const auto& one : all) of_all.push_back(out[places.at(one)]);
+  return of_all;
+}
+
 // Several expressions compile together almost as fast as one alone, so a worker is asked for groups. A group that does not compile is asked
 // for again in smaller ones, until it is known which of its expressions is at fault.
-std::vector<status> expression_pool::check_each(const std::vector<std::string>& all) {
-  std::vector<std::string> expressions;
-  std::unordered_map<std::string_view, std::size_t> places;
-  for (const auto& one : all)
-    if (places.emplace(one, expressions.size()).second) expressions.push_back(one);
+std::vector<status> expression_pool::check_groups(const std::vector<std::string>& expressions) {
   struct group {
     std::size_t begin, end;
     std::future<v1::EvaluateReply> reply;
@@ -364,9 +396,7 @@ std::vector<status> expression_pool::check_each(const std::vector<std::string>& 
       for (auto at = begin; at < end; at += part) ask(at, std::min(at + part, end));
     }
   }
-  std::vector<status> of_all;
-  for (const auto& one : all) of_all.push_back(out[places.at(one)]);
-  return of_all;
+  return out;
 }
 
 int expression_pool::worker_pid() const { return impl_->worker_pid(); }

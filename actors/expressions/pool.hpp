@@ -62,6 +62,8 @@ class expression_pool {
   void shut_down();
 
  private:
+  std::vector<status> check_groups(const std::vector<std::string>& expressions);
+
   class impl;
   std::unique_ptr<impl> impl_;
 };

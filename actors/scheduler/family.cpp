@@ -13,6 +13,12 @@
 
 namespace fairlead {
 
+namespace {
+
+constexpr std::uint32_t most_begun_at_once = 64;
+
+}  // namespace
+
 /// What a decision about the task means for its parent and its children.
 void scheduler::note_family(const v1::TaskRecord& record, core::decision& made) {
   for (auto& order : made.children) family_.push_back({record.number(), std::move(order)});
@@ -24,6 +30,7 @@ void scheduler::note_family(const v1::TaskRecord& record, core::decision& made) 
 void scheduler::settle_family(std::uint64_t decided) {
   if (family_.empty() || settled_for_ != 0) return;
   settled_for_ = decided;
+  begun_children_ = 0;
   while (!family_.empty() && !fatal_) {
     auto next = std::move(family_.front());
     family_.pop_front();
@@ -54,7 +61,8 @@ std::optional<core::child_changed> scheduler::news_of(const live_task& child) {
   out.state = record.state();
   out.parked = record.parked();
   out.reason = core::reason_of(record);
-  if (record.state() == v1::TASK_STATE_FAILED) {
+  // Also of one that an operator has undone since, until that is done.
+  if (record.state() == v1::TASK_STATE_FAILED || record.state() == v1::TASK_STATE_UNDOING) {
     const auto left = core::standing_of(record);
     out.stands = !left.stands.empty() || !left.in_doubt.empty();
   }
@@ -87,6 +95,7 @@ void scheduler::carry_out(std::uint64_t parent, core::child_order& order) {
   const auto undo = order.action.verb() == v1::OPERATOR_VERB_UNDO;
   core::operated asked{order.action};
   asked.by_parent = true;
+  if (const auto* by = find(parent); by != nullptr) asked.restored_from_unix_ms = by->record.restored_from_unix_ms();
   const auto done = apply(*child, asked);
   if (was_over && !done.refused) archive_.reopened(child->record.number(), batches_.sequence());
   const auto undone = child->record.state() == v1::TASK_STATE_UNDOING || child->record.state() == v1::TASK_STATE_UNDONE;
@@ -104,8 +113,18 @@ void scheduler::refuse_child(std::uint64_t parent, const core::child_order& orde
 }
 
 void scheduler::begin_child(std::uint64_t parent, core::child_order& order) {
-  const auto* by = load(parent);
+  auto* by = load(parent);
   if (by == nullptr) return;
+  // Another child of the same decision may have been refused.
+  const auto& step = by->record.steps(static_cast<int>(order.step));
+  if (by->record.state() != v1::TASK_STATE_RUNNING || by->record.failing() || step.dropped())
+    return refuse_child(parent, order, core::child_undone_code, "task " + order.id + " was not begun: its parent performs nothing more");
+  // Children may begin children in turn, and the rows of all are in one commit.
+  if (begun_children_ >= most_begun_at_once || batches_.is_large() || store_watch_.full()) {
+    const auto pause_ms = store_watch_.full() ? core::waiting_recheck_ms : 0;
+    apply(*by, core::child_refused{order.step, order.id, {}, {}, to_unix_ms(world_.time->now()) + pause_ms});
+    return;
+  }
   const auto known = lookup(order.id);
   if (!known) return void(fail(known.failure()));
   if (*known) return refuse_child(parent, order, core::child_gone_code, "there has been a task " + order.id + " before");
@@ -124,11 +143,12 @@ void scheduler::begin_child(std::uint64_t parent, core::child_order& order) {
   part.set_id(by->record.id());
   part.set_step(order.step);
   part.set_depth(by->record.parent().depth() + 1);
+  ++begun_children_;
   auto hash = store::submission_hash(order.workflow, order.input, item.labels(), item.priority(), nullptr);
   if (faults_.child_twice) {
     auto again = item;
     again.set_id(order.id + "1");
-    create(again, order.input, hash, *definition, 0, {std::nullopt, order.deadline_unix_ms, part});
+    create(again, order.input, hash, *definition, 0, {std::nullopt, order.deadline_unix_ms, part, 0});
   }
   create(item, std::move(order.input), std::move(hash), std::move(*definition), 0,
          {std::nullopt, order.deadline_unix_ms, std::move(part), by->record.restored_from_unix_ms()});
@@ -147,6 +167,36 @@ bool scheduler::is_told_of(const v1::StepRecord& step) {
   const auto stored = store::load_task(committed(), (*known)->number);
   if (!stored) return fail(stored.failure());
   return *stored && tells(**stored);
+}
+
+/// Whether all that the task has begun can be undone, as far as its children say.
+bool scheduler::may_be_cancelled(const v1::TaskRecord& record) {
+  for (const auto& step : record.steps()) {
+    if (!step.has_child() || step.child().state() == v1::TASK_STATE_UNDONE) continue;
+    const auto known = lookup(step.child().id());
+    if (!known) return fail(known.failure());
+    const auto* child = *known ? load((*known)->number) : nullptr;
+    if (child == nullptr) return false;
+    for (const auto& part : child->definition->definition().steps())
+      if (part.pivot() || (!part.has_undo() && part.kind() != v1::STEP_KIND_WORKFLOW && part.finally() == v1::FINALLY_NO)) return false;
+    if (!may_be_cancelled(child->record)) return false;
+  }
+  return true;
+}
+
+/// Why an operator cannot have the child undone alone: its parent goes on with what it has done.
+result<bool> scheduler::is_built_on(const v1::TaskRecord& child) {
+  v1::TaskRecord stored;
+  const auto* parent = find(child.parent().number()) != nullptr ? &find(child.parent().number())->record : nullptr;
+  if (parent == nullptr) {
+    auto row = store::load_task(committed(), child.parent().number());
+    if (!row) return row.failure();
+    if (!*row) return false;
+    stored = std::move(**row);
+    parent = &stored;
+  }
+  const auto& step = parent->steps(static_cast<int>(child.parent().step()));
+  return parent->state() != v1::TASK_STATE_UNDONE && step.child().id() == child.id() && step.state() != v1::STEP_STATE_FAILED;
 }
 
 /// The child of a step that has waited for its end in vain, as the store has it.

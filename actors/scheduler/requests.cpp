@@ -386,6 +386,18 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
     }
     event.target = std::move(*target);
   }
+  if (action.verb() == v1::OPERATOR_VERB_UNDO && was_over && task->record.has_parent() && !faults_.undo_child_alone) {
+    const auto kept = is_built_on(task->record);
+    if (!kept) fail(kept.failure());
+    if (!kept || *kept)
+      return refused({v1::ERROR_CODE_WRONG_STATE, "task " + id + " is a part of task " + task->record.parent().id(),
+                      "fairlead task undo " + task->record.parent().id() + " undoes both"});
+  }
+  // A telling may have been lost by a crashed decision; while a task is parked nothing else brings it again.
+  for (int i = 0; task->record.parked_for_child() && i < task->record.steps_size(); ++i) {
+    const auto& step = task->record.steps(i);
+    if (child_out(step) && !is_told_of(step)) tell_of_child(*task, static_cast<std::uint32_t>(i));
+  }
   const auto done = apply(*task, event);
   if (const auto* now = find(number); now == nullptr || !now->poison.empty())
     return refused({v1::ERROR_CODE_INTERNAL,
@@ -425,6 +437,7 @@ void scheduler::answer(const v1::AlertAckRequest& what, std::uint64_t ticket) {
                                       batches_.page(), committed());
       if (done) {
         launches_.acknowledged(*done);
+        failing_.acknowledged(*done);
         *one.mutable_alert() = std::move(*done);
       } else {
         *one.mutable_error() = done.failure().to_proto();

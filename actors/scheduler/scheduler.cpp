@@ -353,7 +353,8 @@ void scheduler::count(const store::task_index_state& before, const v1::TaskRecor
 std::uint64_t scheduler::create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
                                        std::int64_t deadline_unix_ms) {
   auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority(), nullptr);
-  const auto number = create(item, std::move(input), std::move(hash), std::move(definition), 0, {std::move(launch), deadline_unix_ms});
+  const auto number =
+      create(item, std::move(input), std::move(hash), std::move(definition), 0, {std::move(launch), deadline_unix_ms, std::nullopt, 0});
   settle_family(number);
   return number;
 }
@@ -367,7 +368,7 @@ void scheduler::cancel_launch(std::uint64_t number, const std::string& reason) {
   action.set_verb(v1::OPERATOR_VERB_CANCEL);
   action.set_who("cron");
   action.set_reason(reason);
-  if (apply(*task, core::operated{action}).refused) {
+  if (!may_be_cancelled(task->record) || apply(*task, core::operated{action}).refused) {
     action.set_verb(v1::OPERATOR_VERB_TERMINATE);
     apply(*task, core::operated{action});
   }
@@ -403,7 +404,7 @@ void scheduler::write_alerts(v1::TaskRecord& record, core::decision& made) {
   for (auto& draft : made.alerts) {
     // It outlives the task: only an operator can say that what the step was to do is done.
     if (draft.kind() == v1::ALERT_KIND_FINALLY_FAILED) {
-      alerts_.raise(std::move(draft), batches_.page());
+      if (auto told = failing_.ends_without(std::move(draft), batches_.page(), committed()); !told.ok()) fail(told.failure());
       continue;
     }
     resolve();
@@ -416,6 +417,8 @@ void scheduler::write_alerts(v1::TaskRecord& record, core::decision& made) {
 }
 
 void scheduler::watch_brake(const v1::TaskRecord& record, const core::decision& made) {
+  // The failure of a child is its parent's, too, and counts once.
+  if (record.has_parent()) return;
   const auto now = world_.time->now();
   if (made.ended && record.state() == v1::TASK_STATE_COMPLETED) brake_.completed(now);
   if (!made.answered_undo || !brake_.failed(now) || batches_.counts().undo_brake_since_unix_ms() != 0) return;

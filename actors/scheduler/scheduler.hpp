@@ -195,6 +195,8 @@ class scheduler final : private launch_tasks {
   void begin_child(std::uint64_t parent, core::child_order& order);
   /// Of the step's child: it lives, and its parent knows how.
   bool is_told_of(const v1::StepRecord& step);
+  bool may_be_cancelled(const v1::TaskRecord& record);
+  result<bool> is_built_on(const v1::TaskRecord& child);
   bool tell_of_child(live_task& parent, std::uint32_t step);
   void poison(live_task& task, std::string why);
   static std::string bug_sentence(const std::exception& bug);
@@ -260,10 +262,10 @@ class scheduler final : private launch_tasks {
   void follow(const std::string& id, std::uint64_t number, std::uint64_t subscriber);
   /// The additional fields of a task that is a launch, or the child of another.
   struct task_part {
-    std::optional<v1::LaunchOf> launch{};
-    std::int64_t deadline_unix_ms = 0;
-    std::optional<v1::ParentOf> parent{};
-    std::int64_t restored_from_unix_ms = 0;
+    std::optional<v1::LaunchOf> launch;
+    std::int64_t deadline_unix_ms;  // 0: none
+    std::optional<v1::ParentOf> parent;
+    std::int64_t restored_from_unix_ms;  // as core::new_task
   };
   /// Returns the number of the new task.
   std::uint64_t create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
@@ -300,6 +302,7 @@ class scheduler final : private launch_tasks {
     std::optional<core::child_order> order;  // of this task to its child; nullopt: the task's parent is to be told of it
   };
   std::deque<family_news> family_;
+  std::uint32_t begun_children_ = 0;                                   // by what is settled now
   std::uint64_t settled_for_ = 0;                                      // the task whose decision began what is settled now; 0: nothing is
   std::unordered_map<std::string, recent_id> recent_ids_;              // taken, not yet committed
   std::unordered_multimap<std::uint64_t, std::uint64_t> subscribers_;  // task number -> subscriber

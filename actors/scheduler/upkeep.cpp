@@ -17,6 +17,7 @@
 #include "store/checksum.hpp"
 #include "store/keys.hpp"
 #include "store/rows/archive_rows.hpp"
+#include "store/rows/counters.hpp"
 
 namespace fairlead {
 

@@ -130,7 +130,7 @@ struct node_config {
   std::string data_path;               // folder of the node's identity; already joined to the node file's folder
   std::optional<listen_address> http;  // for /metrics, /healthz and /readyz
   std::optional<api_config> api;
-  access_config access;  // of the API
+  access_config access;      // of the API
   std::string callback_url;  // without a slash at the end; empty: not given, see callback_base
 
   bool shard_role = true;

@@ -7,7 +7,6 @@ extern "C" {
 #include <unistd.h>
 
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "actors/core/expression/check.hpp"
@@ -121,12 +120,11 @@ result<std::unique_ptr<jq_program>> jq_program::compile(const std::string& expre
 
 bool jq_program::compile_together(const google::protobuf::RepeatedPtrField<std::string>& expressions) {
   // All begin with the same definitions. One copy is enough; each further one would take longer than its expression.
-  constexpr std::string_view shortest = "1";
-  auto all = core::strict_expression(shortest);
-  const auto common = all.size() - shortest.size();
+  std::string all{core::strict_definitions()};
+  all += '1';
   for (const auto& expression : expressions) {
     if (!core::check_expression(expression).ok()) return false;
-    all += ", (" + core::strict_expression(expression).substr(common) + ")";
+    all += ", (" + core::strict_body(expression) + ")";
   }
   machine m;
   return m.jq != nullptr && jq_compile(m.jq, all.c_str()) != 0;

@@ -9,6 +9,7 @@
 #include "app/json/attempt_times.hpp"
 #include "app/json/remedies.hpp"
 #include "app/json/words.hpp"
+#include "store/content_hash.hpp"
 
 namespace fairlead::app {
 
@@ -195,6 +196,7 @@ std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& a
   const auto& task = reply.task();
   json_writer out;
   write_head(out, task, core::why_of(task));
+  out.key("content_hash").string(store::to_hex(task.workflow_hash()));
   out.key("submitted_from").text_or_null(task.origin().address()).key("submitted_token").text_or_null(task.origin().token());
   out.key("parent").text_or_null(task.parent().id());
   out.key("undo_held").boolean(task.undo_held()).key("undo_reason").string(task.undo_reason()).key("timed_out").boolean(task.timed_out());

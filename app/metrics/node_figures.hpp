@@ -21,8 +21,8 @@ struct api_figures {
     std::uint64_t count = 0;
   };
 
-  std::int64_t certificate_ends_unix_ms = 0;                // 0: it has none
-  std::map<std::string, std::int64_t> token_ends;           // by the names of those that end, in unix milliseconds
+  std::int64_t certificate_ends_unix_ms = 0;                             // 0: it has none
+  std::map<std::string, std::int64_t> token_ends;                        // by the names of those that end, in unix milliseconds
   std::int64_t connections = 0, streams = 0, requests = 0, workers = 0;  // now
   std::vector<answer_count> answers;
   v1::Distribution answer_micros;

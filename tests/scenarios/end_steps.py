@@ -106,11 +106,14 @@ agents:
                f"{self.done('t-2')}")
 
     def one_that_fails(self):
-        """It raises an alert that outlives the task, and changes nothing else."""
+        """Tasks share an alert that outlives them, and nothing else changes."""
         self.run("submit", "guarded", "--id", "t-3", "--input", '{"unlock_fails":true}', "--wait")
+        self.run("submit", "guarded", "--id", "t-3b", "--input", '{"unlock_fails":true}', "--wait")
         found = [one for one in fairlead_json("alert", "list", node=self.node.address)["alerts"] if one["kind"] == "finally_failed"]
-        expect([(one["task"], one["step"], one["state"]) for one in found] == [("t-3", "unlock", "open")], f"{found}")
-        self.run("alert", "ack", str(found[0]["number"]))
+        expect([(one["task"], one["step"], one["state"], one["tasks"]) for one in found] == [("t-3", "unlock", "open", 2)], f"{found}")
+        self.run("alert", "ack", "--kind", "finally_failed", "--workflow", "guarded", "--step", "lock")
+        expect(fairlead_json("alert", "list", node=self.node.address)["alerts"], "an alert about another step stays open")
+        self.run("alert", "ack", "--kind", "finally_failed", "--workflow", "guarded", "--step", "unlock")
         expect(not fairlead_json("alert", "list", node=self.node.address)["alerts"], "an acknowledged one is resolved")
 
     def through_kills(self):

@@ -173,7 +173,8 @@ int run_many(const arguments& what) {
   }
   std::printf("%zu of %zu failpoints struck, %llu events\n", failpoint_count - missed, failpoint_count,
               static_cast<unsigned long long>(found.events));
-  const bool vacuous = missed != 0 && *what.seeds >= (what.run.always_replicated ? seeds_that_strike_replicas : seeds_that_strike_everywhere);
+  const bool vacuous =
+      missed != 0 && *what.seeds >= (what.run.always_replicated ? seeds_that_strike_replicas : seeds_that_strike_everywhere);
   if (vacuous) std::printf("the run shows too little: a failpoint was never struck\n");
   const auto missing = what.run.always_replicated && *what.seeds >= seeds_that_cover_replicas ? not_covered(found.counts, found.judged)
                                                                                               : std::vector<std::string>{};

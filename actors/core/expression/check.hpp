@@ -2,6 +2,7 @@
 // The checked subset of jq: the names that may be called, the parts of the document that an expression reads, and its required paths.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,14 @@ result<checked_expression> check_expression(std::string_view expression);
 /// The text for the worker: the expression with every required path replaced by one that fails if the path is missing (jq alone would give
 /// null). The expression must have passed the check.
 std::string strict_expression(std::string_view expression);
+
+/// That text in its two parts: definitions that are the same for all expressions, and the expression itself.
+std::string_view strict_definitions();
+std::string strict_body(std::string_view expression);
+
+/// Expressions with the same shape all compile, or none of them does: they differ in the names of fields, in texts and in numbers. None for
+/// an expression that does not pass the check.
+std::optional<std::string> shape_of(std::string_view expression);
 
 /// Whether the subset has a function of this name.
 bool is_allowed_function(std::string_view name);

@@ -6,15 +6,20 @@
 
 namespace fairlead::core {
 
-std::string strict_expression(std::string_view expression) {
+std::string_view strict_definitions() {
+  // jq's `has` takes no negative index.
+  return "def __must($path; $name): reduce $path[] as $part (.; if (type == \"object\" and ($part | type) == \"string\" and has($part)) or "
+         "(type == \"array\" and ($part | type) == \"number\" and (length as $size | if $part < 0 then -$part <= $size else $part < $size "
+         "end)) "
+         "then .[$part] else error($name + \" is missing\") end); ";
+}
+
+std::string strict_expression(std::string_view expression) { return std::string{strict_definitions()} + strict_body(expression); }
+
+std::string strict_body(std::string_view expression) {
   const auto checked = check_expression(expression);
   if (!checked.ok()) throw std::logic_error("an expression was to be evaluated that does not pass its check");
-  // jq's `has` takes no negative index.
-  std::string out =
-      "def __must($path; $name): reduce $path[] as $part (.; if (type == \"object\" and ($part | type) == \"string\" and has($part)) or "
-      "(type == \"array\" and ($part | type) == \"number\" and (length as $size | if $part < 0 then -$part <= $size else $part < $size "
-      "end)) "
-      "then .[$part] else error($name + \" is missing\") end); ";
+  std::string out;
   std::size_t done = 0;
   const auto tokens = lex_expression(expression);
   auto next = tokens->begin();

@@ -117,6 +117,8 @@ struct operated {
   std::string content_hash{};      // of the action without its conditions; only with a token
   performance_name called_back{};  // of a callback
   bool by_parent = false;          // the task is a child, and its parent wants the action
+  // Of its parent, as TaskRecord says: a child that was over at that backup may have been undone since.
+  std::int64_t restored_from_unix_ms = 0;
   // Of a migration: the version by which the task is to go on; null: it is not stored.
   std::shared_ptr<const workflow> target{};
 };
@@ -138,6 +140,7 @@ struct child_refused {
   std::string id;
   std::string code;
   std::string sentence;
+  std::int64_t again_at_unix_ms = 0;  // not 0: it is to be asked for again then, and has not been refused for good
 };
 
 /// A step was found to wait for something that will never come: the input or slot is asked for anew.

@@ -66,12 +66,12 @@ const v1::StepRecord* task_document::find(std::string_view path) const {
 
 bool task_document::is_null(const v1::StepRecord& step) const {
   if (step.dropped() && !view_.dropped_too) return true;
-  if (has_rounds_left(step)) return true;
+  if (hides_rounds(step)) return true;
   return step.state() == v1::STEP_STATE_SKIPPED || step.passed_over();
 }
 
 /// What a round gave counts only once the step has ended; without joins nobody but the step itself reads it before.
-bool task_document::has_rounds_left(const v1::StepRecord& step) const {
+bool task_document::hides_rounds(const v1::StepRecord& step) const {
   if (!view_.joins || step.rounds() == 0 || &step == &record_.steps(static_cast<int>(view_.reader))) return false;
   return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_IN_DOUBT ||
          step.state() == v1::STEP_STATE_FAILED;

@@ -35,7 +35,7 @@ class task_document final : public document {
   const v1::StepRecord* find(std::string_view path) const;
   std::optional<std::string_view> of_step(std::string_view name, const v1::StepRecord& step) const;
   bool is_null(const v1::StepRecord& step) const;
-  bool has_rounds_left(const v1::StepRecord& step) const;
+  bool hides_rounds(const v1::StepRecord& step) const;
   void write_task() const;
 
   const v1::TaskRecord& record_;

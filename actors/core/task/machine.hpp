@@ -22,6 +22,10 @@ bool is_abandoned(const v1::TaskRecord& task, const v1::StepRecord& step);
 /// Nothing is undone before this step's attempt to perform has ended, or its lease has.
 bool holds_up_undo(const v1::TaskRecord& task, const v1::StepRecord& step);
 
+/// An attempt is in progress, or a child lives, of a step of the end; of another step.
+bool is_end_out(const v1::TaskRecord& task, const workflow& definition);
+bool is_other_out(const v1::TaskRecord& task, const workflow& definition);
+
 class task_machine {
  public:
   task_machine(v1::TaskRecord& record, const context& ctx, decision& out) : record_(record), ctx_(ctx), out_(out) {}
@@ -193,11 +197,10 @@ class task_machine {
   bool of_end(const v1::StepRecord& step) const { return ctx_.definition->has_end() && definition_of(step).finally() != v1::FINALLY_NO; }
   bool end_stopped() const;
   bool has_begun() const;
-  bool is_other_out() const;
-  bool is_end_out() const;
   bool parks_before_end();
   bool advance_end(v1::Finally which);
-  void start_end(v1::Finally which);
+  enum class end_progress { over, moved, waits };
+  end_progress start_end(v1::Finally which);
   bool others_are_over() const;
   bool fails_at_end() const;
   void answer_end(std::uint32_t index);
@@ -304,10 +307,6 @@ class task_machine {
   std::string why_stuck() const;
 
   // ---- the end as failed (failing.cpp) ----
-  /// A look-up of the step has been decided and has no answer yet.
-  static bool to_be_looked_up(const v1::StepRecord& step) {
-    return step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
-  }
   bool is_abandoned(const v1::StepRecord& step) const { return !of_end(step) && core::is_abandoned(record_, step); }
   void begin_fail(std::string reason);
   void advance_fail();

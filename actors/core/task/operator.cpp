@@ -5,6 +5,7 @@
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/task/machine.hpp"
+#include "actors/core/task/restore.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
@@ -63,11 +64,8 @@ void task_machine::remember(std::string token, std::string content_hash) {
 
 void task_machine::operate(const operated& e) {
   const auto reopens = e.action.verb() == v1::OPERATOR_VERB_UNDO && record_.state() != v1::TASK_STATE_UNDONE;
-  // What its parent goes on with must not be undone under it. One that has failed is for nobody to go on with.
-  if (record_.has_parent() && !e.by_parent && e.action.verb() == v1::OPERATOR_VERB_UNDO && record_.state() == v1::TASK_STATE_COMPLETED &&
-      !planted(&planted_faults::undo_child_alone))
-    return refuse("task " + record_.id() + " is a part of task " + record_.parent().id(),
-                  "fairlead task undo " + record_.parent().id() + " undoes both");
+  if (e.by_parent && reopens && has_ended(record_) && e.restored_from_unix_ms > record_.restored_from_unix_ms())
+    may_have_been_undone(record_, e.restored_from_unix_ms);
   if (has_ended(record_) && !reopens)
     return refuse("task " + record_.id() + " is " + state_word(record_.state()) + " already", what_ends_take());
   // Needs no definition, so it also ends a task that nothing else can end.
@@ -149,10 +147,11 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
       if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index)) && !goes_on_without(at(index)) &&
           !waits_itself(at(index)) && !at(index).awaits_callback())
         chosen.push_back(index);
-    if (chosen.empty() && record_.parked_for_child()) return refuse_for_child();
     if (chosen.empty() && !is_held(record_))
       return refuse("no step of task " + record_.id() + " has failed or is waiting for another attempt", look_at_it());
   }
+  const auto helps = [this](std::uint32_t one) { return at(one).given_up() || at(one).not_before_unix_ms() != 0; };
+  if (record_.parked_for_child() && std::none_of(chosen.begin(), chosen.end(), helps)) return refuse_for_child();
   for (const auto one : chosen)
     if (!retry_step(one, action)) return;
   if (chosen.empty()) note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, 0);
@@ -403,6 +402,8 @@ void task_machine::operator_undo(const v1::OperatorAction& action) {
     return;
   }
   note_operator(kind, action, 0);
+  // A child that cannot be cancelled any more goes on to its end.
+  if (record_.paused()) ask_children(v1::OPERATOR_VERB_RESUME);
   record_.clear_paused();
   unpark(record_, ctx_.now, out_);
   begin_undo(std::string{kind == v1::EVENT_KIND_OPERATOR_UNDO ? "undo" : "cancelled"} + " by " + action.who() +
@@ -413,6 +414,7 @@ void task_machine::operator_undo(const v1::OperatorAction& action) {
 void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) {
   if (record_.state() == v1::TASK_STATE_COMPLETED) return refuse("task " + record_.id() + " is completed already", what_ends_take());
   if (!pause && !record_.paused()) {
+    if (record_.parked_for_child()) return refuse_for_child();
     return record_.parked() ? refuse("task " + record_.id() + " is parked, not paused",
                                      "fairlead task show " + record_.id() + " shows the commands that help")
                             : refuse("task " + record_.id() + " is not paused", look_at_it());
@@ -446,11 +448,14 @@ void task_machine::go_on(bool forward) {
            answer_of(step) == answer::park;
   });
   if (still != record_.steps().end()) {
-    if (record_.parked()) {
+    if (record_.parked_for_child()) {
+      unpark(record_, ctx_.now, out_);
+      park(record_, why_given_up(*still), ctx_.now, out_);
+    } else if (record_.parked()) {
       record_.set_parked_reason(why_given_up(*still));
       add_parked_alert(record_, out_.restated);
     }
-  } else {
+  } else if (!record_.parked_for_child() || parked_child() == nullptr) {
     unpark(record_, ctx_.now, out_);
     park_for_child();
   }

@@ -61,6 +61,11 @@ std::int64_t waited_of(const v1::StepRecord& step, v1::Direction direction);
 /// An attempt or a child is in progress, or the step waits for its recovery at a moment in its row.
 inline bool under_way(const v1::StepRecord& step) { return is_out(step) || step.not_before_unix_ms() != 0; }
 
+/// A look-up of the step has been decided and has no answer yet.
+inline bool to_be_looked_up(const v1::StepRecord& step) {
+  return step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
+}
+
 /// Exactly this attempt is in progress.
 inline bool is_out(const v1::StepRecord& step, v1::Direction direction, std::uint32_t attempt) {
   return attempt_out(step) && step.direction() == direction && attempt_of(step, direction) == attempt;

@@ -199,6 +199,8 @@ void task_machine::take_up(std::uint32_t index) {
   if (!goes_forward(step) || under_way(step) || !failed || to_be_looked_up(step) || step.passed_over()) return;
   if (step.given_up())
     answer_given_up(index);
+  else if (step.kind() == v1::STEP_KIND_WORKFLOW)
+    give_up(index);
   else if (step.awaits_callback())
     await_callback(index, callback_end(step));
   else if (attempts_left(step))

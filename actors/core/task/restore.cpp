@@ -122,7 +122,14 @@ restored_rise::restored_rise(std::int64_t backup_unix_ms, moment now) {
 void may_have_begun(v1::TaskRecord& record, std::int64_t backup_unix_ms) {
   record.set_restored_from_unix_ms(backup_unix_ms);
   for (auto& step : *record.mutable_steps())
-    if (step.kind() == v1::STEP_KIND_CALL) may_be_performed(step, backup_unix_ms);
+    if (step.kind() == v1::STEP_KIND_CALL || step.kind() == v1::STEP_KIND_WORKFLOW) may_be_performed(step, backup_unix_ms);
+}
+
+void may_have_been_undone(v1::TaskRecord& record, std::int64_t backup_unix_ms) {
+  record.set_restored_from_unix_ms(backup_unix_ms);
+  for (auto& step : *record.mutable_steps())
+    if (step.kind() == v1::STEP_KIND_CALL && step.state() != v1::STEP_STATE_UNDONE && step.state() != v1::STEP_STATE_SKIPPED)
+      doubt_undo(step, backup_unix_ms);
 }
 
 bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted,
@@ -181,7 +188,9 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
         break;
       case v1::STEP_STATE_PENDING:
       case v1::STEP_STATE_FAILED:
-        if (planted.restore_without_doubt || step.kind() != v1::STEP_KIND_CALL) break;
+        // A child that has failed is undone before another one begins.
+        if (child_stands(step) || planted.restore_without_doubt) break;
+        if (step.kind() != v1::STEP_KIND_CALL && step.kind() != v1::STEP_KIND_WORKFLOW) break;
         // Only its workflow says whether it is undone though it has failed; if not, this has no effect.
         if ((undoing || step.dropped()) && has_failed_for_certain(step)) doubt_undo(step, backup_unix_ms);
         // Nothing performs it any more.

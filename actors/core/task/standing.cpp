@@ -1,5 +1,7 @@
 #include "actors/core/task/standing.hpp"
 
+#include "messages/task_states.hpp"
+
 namespace fairlead::core {
 
 standing standing_of(const v1::TaskRecord& record) {
@@ -7,7 +9,8 @@ standing standing_of(const v1::TaskRecord& record) {
   for (const auto& step : record.steps()) {
     const auto undo_in_doubt = step.state() == v1::STEP_STATE_UNDOING && step.undo_doubtful();
     // A step that is undone though it has failed has no output.
-    const auto to_be_undone = step.state() == v1::STEP_STATE_UNDOING && step.has_output();
+    const auto of_child = step.has_child() && step.child().state() != v1::TASK_STATE_UNDONE;
+    const auto to_be_undone = step.state() == v1::STEP_STATE_UNDOING && (step.has_output() || of_child);
     if (step.doubtful() || undo_in_doubt)
       out.in_doubt.push_back(step.path());
     else if (step.state() == v1::STEP_STATE_COMPLETED || step.rounds() > 0 || to_be_undone || child_stands(step))

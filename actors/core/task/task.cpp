@@ -159,6 +159,8 @@ void task_machine::on(const task_poisoned& e) {
   if (has_ended(record_)) return;
   // Only a running task can be parked.
   if (record_.state() == v1::TASK_STATE_PENDING) begin();
+  // What is told of the child may be what the decision crashed on.
+  if (record_.parked_for_child()) unpark(record_, ctx_.now, out_);
   park(record_, e.reason, ctx_.now, out_);
 }
 
@@ -326,6 +328,7 @@ void take_back_start(v1::TaskRecord& record, const context& ctx) {
   record.clear_steps();
   record.clear_output();
   ctx.engine->begin(*ctx.definition, record);
+  if (record.restored_from_unix_ms() != 0) may_have_begun(record, record.restored_from_unix_ms());
   // Of its events and status events the first, of its submission, is written with the task.
   record.mutable_recent()->DeleteSubrange(1, record.recent_size() - 1);
   record.set_history_size(1);

@@ -38,6 +38,8 @@ void task_machine::begin_undo(std::string reason) {
     step.clear_failing_since_unix_ms();
     // A step that was looked up in vain stays so: its undo must not ask again.
     if (step.direction() != v1::DIRECTION_LOOKUP) step.clear_given_up();
+    // A dropped one whose undo was refused.
+    if (child_out(step)) ask_child(i, v1::OPERATOR_VERB_UNDO);
     if (planted(&planted_faults::pass_over_doubt)) {
       step.clear_doubtful();
       if (step.state() == v1::STEP_STATE_IN_DOUBT) step.set_state(v1::STEP_STATE_FAILED);
@@ -53,7 +55,7 @@ void task_machine::advance_undo() {
     ctx_.engine->next(*ctx_.definition, record_, next);
     for (const auto step : next.ready) start_perform(step);
   }
-  if (planted(&planted_faults::finally_before_drain)) start_end(v1::FINALLY_ALWAYS);
+  if (planted(&planted_faults::finally_before_drain) && !end_stopped()) start_end(v1::FINALLY_ALWAYS);
   for (const auto& step : record_.steps())
     if (!of_end(step) && holds_up_undo(record_, step)) return;
   // What was asked when the undo was decided may have another answer by now.
@@ -80,7 +82,7 @@ void task_machine::advance_undo() {
       return;
     }
     // One that began when the task was to fail: it goes on after the last undo.
-    if (is_end_out()) return;
+    if (is_end_out(record_, *ctx_.definition)) return;
     if (planted(&planted_faults::wrong_order)) {
       next.ready.clear();
       for (std::uint32_t i = 0; i < steps(); ++i)

@@ -55,8 +55,7 @@ class inspection {
     const auto& step = at(index);
     const auto open = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
     if (under_way(step) || step.passed_over() || step.dropped() || !open) return;
-    const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
-    add(index, step.direction(), asked ? awaited::instance : awaited::recovery);
+    add(index, step.direction(), to_be_looked_up(step) ? awaited::instance : awaited::recovery);
   }
 
   void of_performing() {
@@ -76,13 +75,9 @@ class inspection {
   void of_failing() {
     if (record_.terminated()) return;
     // Nothing begins before their end, look-ups included.
-    const auto others_out = [this](const v1::StepRecord& step) { return is_out(step) && !of_end(step); };
-    if (std::any_of(record_.steps().begin(), record_.steps().end(), others_out)) return;
-    for (std::uint32_t i = 0; i < steps(); ++i) {
-      const auto& step = at(i);
-      const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
-      if (asked && !under_way(step) && !of_end(step)) add(i, v1::DIRECTION_LOOKUP, awaited::instance);
-    }
+    if (is_other_out(record_, definition_)) return;
+    for (std::uint32_t i = 0; i < steps(); ++i)
+      if (to_be_looked_up(at(i)) && !under_way(at(i)) && !of_end(at(i))) add(i, v1::DIRECTION_LOOKUP, awaited::instance);
     if (!out_.empty()) return;
     if (!of_end(v1::FINALLY_ALWAYS)) of_end(v1::FINALLY_AFTER_FAILURE);
   }
@@ -92,8 +87,7 @@ class inspection {
     next_steps next;
     engine_.next_undo(definition_, record_, next);
     if (next.over) of_end(v1::FINALLY_AFTER_FAILURE);
-    const auto end_out = [this](const v1::StepRecord& step) { return is_out(step) && of_end(step); };
-    if (std::none_of(record_.steps().begin(), record_.steps().end(), end_out)) of_undo(next);
+    if (!is_end_out(record_, definition_)) of_undo(next);
   }
 
   void of_undo(const next_steps& next) {

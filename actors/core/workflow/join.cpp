@@ -51,9 +51,10 @@ bool may_have_begun_since_backup(const workflow& definition, const v1::TaskRecor
     seen[index] = true;
     const auto& one = step_at(record, index);
     if (one.state() != v1::STEP_STATE_PENDING) continue;
-    if (one.kind() == v1::STEP_KIND_CALL && one.doubtful() && one.started_at_unix_ms() == 0) return true;
+    const auto acts = one.kind() == v1::STEP_KIND_CALL || one.kind() == v1::STEP_KIND_WORKFLOW;
+    if (acts && one.doubtful() && one.started_at_unix_ms() == 0) return true;
     // What is behind a call begins after it.
-    if (one.kind() == v1::STEP_KIND_CALL) continue;
+    if (acts) continue;
     const auto& later = definition.compiled(index).named_by;
     next.insert(next.end(), later.begin(), later.end());
   }

@@ -107,7 +107,7 @@ struct next_steps {
   std::vector<std::uint32_t> ready;    // indices into TaskRecord.steps, in the order in which they should start
   std::vector<std::uint32_t> dropped;  // no step needs them any more: a join is met without them
   std::vector<std::uint32_t> unmet;    // pending steps whose join can never be met
-  bool over = false;                 // nothing is left to perform, or to undo
+  bool over = false;                   // nothing is left to perform, or to undo
 };
 
 /// Decides the next steps of a task; the Scheduler knows no more of workflows. Pure: the same arguments give the same answer.

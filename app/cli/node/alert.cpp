@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <memory>
 
 #include "actors/core/alert_words.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/queries/alert_queries.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/node/alert_text.hpp"
@@ -12,6 +14,8 @@ namespace fairlead::app {
 
 namespace {
 
+constexpr std::uint32_t most_alerts = 1'000'000;  // that a list has
+
 struct list_options {
   std::vector<std::string> states;
   bool all = false;
@@ -22,6 +26,9 @@ struct list_options {
 
 struct ack_options {
   std::vector<std::uint64_t> numbers;
+  std::string kind;
+  std::string workflow;
+  std::string step;
   std::string by;
   std::string note;
 };
@@ -75,7 +82,7 @@ void add_alert_list(CLI::App& group, cli_context& context) {
   command->add_option("--task", options->task, "Only alerts about this task")->type_name("ID");
   command->add_option("--limit", options->limit, "How many to list at most")
       ->type_name("N")
-      ->check(CLI::Range(1U, 1'000'000U))
+      ->check(CLI::Range(1U, most_alerts))
       ->capture_default_str();
   command->add_option("--before", options->before, "Only alerts with a smaller number; continues an earlier list")->type_name("N");
   add_client_options(*command, context);
@@ -109,24 +116,63 @@ void add_alert_show(CLI::App& group, cli_context& context) {
   });
 }
 
+/// Writes the numbers of the open alerts that `options` ask for to `request`.
+status find_open(client& at, const ack_options& options, v1::AlertKind kind, v1::AlertAckRequest& request) {
+  v1::AlertListRequest open;
+  open.add_states(v1::ALERT_STATE_OPEN);
+  const auto found = fetch(at, std::move(open), most_alerts);
+  if (!found) return found.failure();
+  for (const auto& alert : found->items()) {
+    const auto fits = alert.kind() == kind && (options.workflow.empty() || alert.workflow() == options.workflow) &&
+                      (options.step.empty() || alert.step() == options.step);
+    if (fits) request.add_numbers(alert.number());
+  }
+  return nothing{};
+}
+
+/// In several requests if there are many.
+result<v1::AlertAckReply> acknowledge_all(client& at, const v1::AlertAckRequest& all) {
+  v1::AlertAckReply out;
+  v1::AlertAckRequest part = all;
+  for (int from = 0; from < all.numbers_size(); from += part.numbers_size()) {
+    const auto to = std::min(all.numbers_size(), from + static_cast<int>(max_request_items));
+    part.mutable_numbers()->Assign(all.numbers().begin() + from, all.numbers().begin() + to);
+    auto reply = at.acknowledge(part);
+    if (!reply) return reply;
+    out.MergeFrom(*reply);
+  }
+  return out;
+}
+
 void acknowledge(cli_context& context, const ack_options& options) {
   v1::AlertAckRequest request;
   for (const auto number : options.numbers) request.add_numbers(number);
   request.set_who(operator_name(options.by));
   request.set_note(options.note);
-  if (const auto checked = check_acknowledgement(request); !checked.ok()) {
+  const auto kind = core::alert_kind_from_word(options.kind);
+  if (!options.kind.empty() && !kind) {
+    context.code = fail(error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + options.kind + "' is not a kind of alert",
+                              "fairlead alert list shows the kinds of the open alerts"});
+    return;
+  }
+  if (const auto checked = check_acknowledgement(request); !kind && !checked.ok()) {
     context.code = fail(checked.failure());
     return;
   }
   v1::AlertAckReply told;
   run_request(
       context,
-      [&](client& to) {
-        auto reply = to.acknowledge(request);
+      [&](client& to) -> result<v1::AlertAckReply> {
+        if (kind)
+          if (const auto found = find_open(to, options, *kind, request); !found.ok()) return found.failure();
+        auto reply = acknowledge_all(to, request);
         if (reply) told = *reply;
         return reply;
       },
-      [&](const v1::AlertAckReply& reply) { return acknowledged_json(request, reply); }, acknowledged_text);
+      [&](const v1::AlertAckReply& reply) { return acknowledged_json(request, reply); },
+      [](const v1::AlertAckReply& reply) {
+        return reply.results().empty() ? std::string{"No open alert matches.\n"} : acknowledged_text(reply);
+      });
   // The errors follow the successful results. The first error gives the exit code.
   for (const auto& one : told.results()) {
     if (one.error().code() == v1::ERROR_CODE_OK) continue;
@@ -138,7 +184,11 @@ void acknowledge(cli_context& context, const ack_options& options) {
 void add_ack(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("ack", "Acknowledge alerts: say that an operator is working on them");
   auto options = std::make_shared<ack_options>();
-  command->add_option("NUMBER", options->numbers, "Numbers of the alerts")->required();
+  auto* numbers = command->add_option("NUMBER", options->numbers, "Numbers of the alerts");
+  auto* kind = command->add_option("--kind", options->kind, "All open alerts of this kind, in place of numbers")->type_name("KIND");
+  kind->excludes(numbers);
+  command->add_option("--workflow", options->workflow, "With --kind: only those about this workflow")->type_name("NAME")->needs(kind);
+  command->add_option("--step", options->step, "With --kind: only those about this step")->type_name("STEP")->needs(kind);
   command->add_option("--note", options->note, "Note for other operators")->type_name("TEXT");
   add_operator_option(*command, options->by);
   add_client_options(*command, context);

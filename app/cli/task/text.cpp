@@ -9,6 +9,7 @@
 #include "app/json/remedies.hpp"
 #include "app/json/task.hpp"
 #include "messages/time.hpp"
+#include "store/content_hash.hpp"
 
 namespace fairlead::app {
 
@@ -159,6 +160,12 @@ std::string signals_text(const v1::TaskRecord& task) {
   return out;
 }
 
+/// `order, version 3f2a0c11d9e4`: the beginning of its `content_hash`.
+std::string version_text(const v1::TaskRecord& task) {
+  const auto hash = store::to_hex(task.workflow_hash()).substr(0, 12);
+  return printable(task.workflow()) + (hash.empty() ? "" : ", version " + hash);
+}
+
 /// ` by ben (token Ab3…) from 10.0.0.7`
 std::string submitter_text(const v1::TaskRecord& task) {
   std::string out;
@@ -187,7 +194,7 @@ std::string step_state_text(const v1::TaskRecord& task, const v1::StepRecord& st
 std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& agents) {
   const auto& task = reply.task();
   std::string out = "task      " + printable(task.id()) + "\n";
-  out += "workflow  " + printable(task.workflow()) + "\n";
+  out += "workflow  " + version_text(task) + "\n";
   if (task.has_parent()) out += "parent    " + printable(task.parent().id()) + "\n";
   out += "state     " + task_state_text(task.state(), task.parked(), task.paused()) + (reply.archived() ? ", archived" : "") + "\n";
   out += standstill_text(reply);

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t max_coming = 1'000;
 /// The expression and what belongs to it, as typed.
 struct next_question {
   std::string expression;
-  std::string zone;   // empty: UTC
+  std::string zone;                  // empty: UTC
   std::optional<std::string> after;  // without: now
   std::uint32_t count = 5;
   std::string job;  // the name that gives the values of `?`

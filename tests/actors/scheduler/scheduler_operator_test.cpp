@@ -97,25 +97,6 @@ TEST_F(operator_test, a_parked_task_has_an_open_alert_that_is_resolved_when_it_g
   EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
 }
 
-TEST_F(operator_test, the_alert_of_a_step_of_the_end_outlives_its_task) {
-  auto unlock = ::fairlead::testing::step("unlock");
-  unlock.set_finally(v1::FINALLY_ALWAYS);
-  unlock.mutable_undo()->set_none(true);
-  deploy(workflow_of({::fairlead::testing::step("work"), unlock}, "locked"));
-  submit(submission("t1", "1", "locked"));
-  answer(success(last()));
-  answer(failure(last(), v1::FAULT_KIND_PERMANENT));
-  EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
-  EXPECT_FALSE(alert_of("t1").has_value());
-  ASSERT_EQ(status().counts().unresolved_alerts(), 1u);
-  const auto raised = alert(1);
-  ASSERT_TRUE(raised.has_value());
-  EXPECT_EQ(raised->kind(), v1::ALERT_KIND_FINALLY_FAILED);
-  EXPECT_EQ(raised->task_id(), "t1");
-  EXPECT_EQ(raised->step(), "unlock");
-  EXPECT_EQ(raised->state(), v1::ALERT_STATE_OPEN);
-}
-
 TEST_F(operator_test, the_alert_of_a_task_that_stays_parked_says_what_it_waits_for_now) {
   deploy(workflow_of({::fairlead::testing::step("one"), ::fairlead::testing::step("other")}, "two"));
   submit(submission("t1", "1", "two"));

@@ -308,6 +308,17 @@ TEST(expression_pool, says_of_each_of_many_expressions_whether_it_compiles) {
   EXPECT_TRUE(pool.check_each({}).empty());
 }
 
+TEST(expression_pool, tells_expressions_with_one_shape_in_the_words_of_each) {
+  expression_pool pool(options());
+  const auto out = pool.check_each({".input.a | nothing_known", ".input.b | nothing_known", ".input.c | length", ".input.d / 1",
+                                    ".input.e / 0", "2 / 1", "2 / 0", "\"x\" | length", "\"\\q\" | length"});
+  const std::vector<bool> fine{false, false, true, true, true, true, false, true, false};
+  ASSERT_EQ(out.size(), fine.size());
+  for (std::size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i].ok(), fine[i]) << i;
+  EXPECT_NE(out[0].failure().sentence.find("${ .input.a |"), std::string::npos) << out[0].failure().sentence;
+  EXPECT_NE(out[1].failure().sentence.find("${ .input.b |"), std::string::npos) << out[1].failure().sentence;
+}
+
 TEST(expression_pool, says_of_each_expression_that_there_is_no_worker) {
   auto wrong = options();
   wrong.executable = "/bin/false";

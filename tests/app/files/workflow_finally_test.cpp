@@ -19,7 +19,9 @@ lines problems_with(const std::string& end, const std::string& more = "") { retu
 
 TEST(workflow_finally, is_read_and_says_that_there_is_nothing_to_undo) {
   const auto file = with_end("finally: true", "  tell: { finally: after_failure, with: 1 }\non_failure: undo\n");
-  EXPECT_EQ(shown(file.problems), lines{"3:9: steps.work.undo: the workflow has on_failure: undo, so each step needs an undo; add undo: { call: … }, or undo: none"});
+  EXPECT_EQ(
+      shown(file.problems),
+      lines{"3:9: steps.work.undo: the workflow has on_failure: undo, so each step needs an undo; add undo: { call: … }, or undo: none"});
   EXPECT_EQ(file.definition.steps(0).finally(), v1::FINALLY_NO);
   EXPECT_EQ(file.definition.steps(1).finally(), v1::FINALLY_ALWAYS);
   EXPECT_TRUE(file.definition.steps(1).undo().none());
@@ -43,7 +45,8 @@ TEST(workflow_finally, needs_only_its_like_and_is_needed_by_them_alone) {
   EXPECT_EQ(problems_with("finally: true", "  log: { finally: after_failure, needs: unlock, with: 1 }\n"), lines{});
   EXPECT_EQ(problems_with("finally: after_failure", "  log: { finally: true, needs: unlock, with: 1 }\n"),
             lines{"5:32: steps.log.needs: unlock is performed only after a failure, and then after this step; remove unlock from needs"});
-  EXPECT_EQ(problems_with("finally: true, needs: work"), lines{"4:59: steps.unlock.needs: a step of the end comes after work anyway; remove work from needs"});
+  EXPECT_EQ(problems_with("finally: true, needs: work"),
+            lines{"4:59: steps.unlock.needs: a step of the end comes after work anyway; remove work from needs"});
   EXPECT_EQ(problems_with("finally: true", "  log: { needs: unlock, with: 1 }\n"),
             lines{"5:17: steps.log.needs: unlock is performed at the end of the task, after this step; remove unlock from needs"});
 }
@@ -64,7 +67,9 @@ TEST(workflow_finally, no_other_step_reads_it_or_how_the_task_ends) {
   EXPECT_EQ(reads(".steps.unlock"),
             lines{"5:16: steps.log.with: an expression reads step \"unlock\", which is performed at the end of the task"});
   for (const auto* end : {".task.end", ".task.end | length"})
-    EXPECT_EQ(reads(end), lines{"5:16: steps.log.with: an expression reads .task.end, which is known only at the end of a task; read it in a step with finally: true"}) << end;
+    EXPECT_EQ(reads(end), lines{"5:16: steps.log.with: an expression reads .task.end, which is known only at the end of a task; read it in "
+                                "a step with finally: true"})
+        << end;
   EXPECT_EQ(problems_with("finally: true", "output: \"${ .steps.unlock }\"\n"), lines{});
   EXPECT_EQ(problems_with("finally: after_failure", "output: \"${ .steps.unlock }\"\n"),
             lines{"5:9: output: an expression reads step \"unlock\", which is not performed in a task that completes"});

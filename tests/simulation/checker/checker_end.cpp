@@ -1,6 +1,8 @@
 // What must be true when the faults have stopped: progress, ends, alerts, and what submitters were told.
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "actors/core/task/task.hpp"
 #include "actors/queries/alert_queries.hpp"
@@ -153,7 +155,11 @@ void checker::at_end(const store::snapshot& durable) {
 void checker::judge_alerts_at_end(const store::snapshot& durable) const {
   v1::AlertListRequest ask;
   const auto page = list_alerts(ask, durable);
+  std::set<std::tuple<v1::AlertKind, std::string, std::string, std::string>> shared;
   for (const auto& one : page.items()) {
+    const auto is_shared = one.kind() == v1::ALERT_KIND_STEP_FAILING || one.kind() == v1::ALERT_KIND_FINALLY_FAILED;
+    if (is_shared && !shared.insert({one.kind(), one.workflow(), one.step(), one.agent()}).second)
+      world::broken("stale_alert", "two open alerts are about one step of one workflow: " + one.sentence());
     if (one.kind() == v1::ALERT_KIND_WAKE_UP_LOST) world::broken("wake_up_lost", one.sentence());
     // After a clock was set far back the due entries of a crashed shard are far ahead: its start takes nothing up, and the Supervisor's first
     // look asks for the task. An alert of that minute is true; a later one is not.

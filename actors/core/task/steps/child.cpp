@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/task.hpp"
@@ -33,8 +34,16 @@ void task_machine::start_child(std::uint32_t index) {
   auto input = value_of(index);
   if (!input) return;
   auto& step = at(index);
+  if (input->size() > max_output_bytes)
+    return fail_for_good(
+        index, child_input_code,
+        "the input has " + std::to_string(input->size()) + " bytes, and at most " + std::to_string(max_output_bytes) + " can be given");
   // Another child than the one before, which has ended.
   if (step.has_child()) raise_generation(step, out_);
+  // Whether it has begun since a backup its own steps are to find out.
+  step.clear_doubtful();
+  if (is_of_restore(step.fault())) step.clear_fault();
+  step.clear_key_used_at_unix_ms();
   const auto& definition = definition_of(step);
   child_order order;
   order.step = index;
@@ -88,6 +97,8 @@ void task_machine::ask_children(v1::OperatorVerb verb, bool at_once) {
 /// The step is next to be undone, and has a child or had one.
 void task_machine::undo_child(std::uint32_t index) {
   auto& step = at(index);
+  if (step.doubtful())
+    return undo_refused(index, std::string{restored_code}, "its task may have begun since the backup, and what it did is not known");
   const auto nothing = definition_of(step).undo().none() || !step.has_child() || step.child().state() == v1::TASK_STATE_UNDONE ||
                        planted(&planted_faults::child_not_undone);
   if (nothing) return undo_done(index, "there is nothing to undo");
@@ -111,6 +122,12 @@ void task_machine::on(const child_changed& e) {
   child.set_stands(e.stands);
   out_.changed = out_.accepted = true;
   if (fairlead::has_ended(e.state)) child_ended(e);
+  // It crashed when it was asked, and an operator has let it go on.
+  const auto goes_on = e.state == v1::TASK_STATE_RUNNING && !e.parked && step->state() == v1::STEP_STATE_RUNNING;
+  if (goes_on && record_.terminated())
+    ask_child(e.step, v1::OPERATOR_VERB_TERMINATE);
+  else if (goes_on && (record_.state() == v1::TASK_STATE_UNDOING || step->dropped()))
+    ask_child(e.step, v1::OPERATOR_VERB_CANCEL);
   if (has_ended(record_) || out_.fatal) return;
   // The child that held the task up goes on, or is over.
   if (record_.parked_for_child() && parked_child() == nullptr) {
@@ -155,6 +172,7 @@ void task_machine::undo_refused(std::uint32_t index, std::string code, std::stri
   fault.set_kind(v1::FAULT_KIND_PERMANENT);
   fault.set_code(std::move(code));
   fault.set_message(std::move(why));
+  step.set_direction(v1::DIRECTION_UNDO);
   set_failures(step, v1::DIRECTION_UNDO, failures_of(step, v1::DIRECTION_UNDO) + 1);
   step.set_ended_at_unix_ms(now_ms());
   step.set_given_up(true);
@@ -168,8 +186,17 @@ void task_machine::on(const child_refused& e) {
   out_.changed = out_.accepted = true;
   if (step->state() == v1::STEP_STATE_UNDOING) {
     undo_refused(e.step, e.code, e.sentence);
-  } else {
+  } else if (e.again_at_unix_ms != 0) {
     step->clear_child();
+    step->set_attempt(step->attempt() - 1);
+    move_step(record_, e.step, step_moves::hand_back, ctx_.now, out_, "later");
+    wait_until(e.step, e.again_at_unix_ms);
+  } else {
+    // Of one that is lost nobody knows what it has done.
+    if (e.code == child_gone_code)
+      step->mutable_child()->set_stands(true);
+    else
+      step->clear_child();
     step->set_ended_at_unix_ms(now_ms());
     fail_child_step(e.step, e.code, e.sentence);
   }

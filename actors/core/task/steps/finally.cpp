@@ -22,7 +22,16 @@ bool may_have_begun(const v1::StepRecord& step) {
 /// The end of its task has come without its turn; one that `when`, a signal's timeout or an operator has skipped has a moment at which it ended.
 bool was_left_out(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_SKIPPED && step.ended_at_unix_ms() == 0; }
 
+bool is_out_of(const v1::TaskRecord& task, const workflow& definition, bool end) {
+  return std::any_of(task.steps().begin(), task.steps().end(), [&](const v1::StepRecord& step) {
+    return is_out(step) && end == (definition.has_end() && is_of_end(definition.step_definition(step.definition())));
+  });
+}
+
 }  // namespace
+
+bool is_end_out(const v1::TaskRecord& task, const workflow& definition) { return is_out_of(task, definition, true); }
+bool is_other_out(const v1::TaskRecord& task, const workflow& definition) { return is_out_of(task, definition, false); }
 
 /// As stopped(), but a task that is to fail performs them.
 bool task_machine::end_stopped() const {
@@ -32,16 +41,6 @@ bool task_machine::end_stopped() const {
 
 /// A task that has done nothing ends without them.
 bool task_machine::has_begun() const { return std::any_of(record_.steps().begin(), record_.steps().end(), may_have_begun); }
-
-bool task_machine::is_other_out() const {
-  return std::any_of(record_.steps().begin(), record_.steps().end(),
-                     [this](const v1::StepRecord& step) { return is_out(step) && !of_end(step); });
-}
-
-bool task_machine::is_end_out() const {
-  return std::any_of(record_.steps().begin(), record_.steps().end(),
-                     [this](const v1::StepRecord& step) { return is_out(step) && of_end(step); });
-}
 
 bool task_machine::others_are_over() const {
   return std::all_of(record_.steps().begin(), record_.steps().end(),
@@ -54,14 +53,18 @@ bool task_machine::fails_at_end() const {
          !passed_over_words(record_, *ctx_.definition).empty();
 }
 
-void task_machine::start_end(v1::Finally which) {
-  if (end_stopped()) return;
+task_machine::end_progress task_machine::start_end(v1::Finally which) {
   next_steps next;
   next_of_end(*ctx_.definition, record_, which, next);
+  if (next.over) return end_progress::over;
+  auto out = end_progress::waits;
   for (const auto index : next.ready) {
     start_perform(index);
-    if (end_stopped() || out_.fatal) return;
+    if (end_stopped() || out_.fatal) return end_progress::waits;
+    // Its service may have forgotten the key, so that it is to be looked up instead.
+    if (satisfies_needs(at(index)) || to_be_looked_up(at(index))) out = end_progress::moved;
   }
+  return out;
 }
 
 /// Of a task that is undone or fails: performs the steps of that kind. True: they are over, or there is none.
@@ -73,8 +76,7 @@ bool task_machine::advance_end(v1::Finally which) {
         move_step(record_, i, step_moves::skip, ctx_.now, out_);
     return true;
   }
-  for (bool moved = true; moved;) {
-    moved = false;
+  for (;;) {
     // Whatever was decided about such a step while the task was stopped, or went forward, comes now.
     for (std::uint32_t i = 0; i < steps(); ++i) {
       if (definition_of(at(i)).finally() != which) continue;
@@ -82,18 +84,8 @@ bool task_machine::advance_end(v1::Finally which) {
       take_up(i);
       if (end_stopped() || out_.fatal) return false;
     }
-    next_steps next;
-    next_of_end(*ctx_.definition, record_, which, next);
-    if (next.over) return true;
-    for (const auto index : next.ready) {
-      start_perform(index);
-      if (end_stopped() || out_.fatal) return false;
-      // Its service may have forgotten the key, so that it is looked up instead.
-      if (to_be_looked_up(at(index)) && !under_way(at(index))) start_lookup(index);
-      moved = moved || satisfies_needs(at(index));
-    }
+    if (const auto progress = start_end(which); progress != end_progress::moved) return progress == end_progress::over;
   }
-  return false;
 }
 
 bool task_machine::parks_end(const v1::StepRecord& step) const {
@@ -112,6 +104,7 @@ void task_machine::end_without(std::uint32_t index) {
   const auto& id = record_.id();
   add_alert(record_, v1::ALERT_KIND_FINALLY_FAILED, step.path(), "task " + id + " ends without its step " + step.path() + ": " + why,
             "fairlead task show " + id + " shows what the step was to do; do it by hand, then acknowledge this alert", out_.alerts);
+  out_.alerts.back().set_agent(definition_of(step).agent());
   pass_over(index);
 }
 

@@ -136,5 +136,33 @@ TEST(missing_paths, are_errors_unless_excused) {
   for (const auto& row : rows) EXPECT_EQ(required(row.expression), row.required) << row.expression;
 }
 
+TEST(expression_shape, is_the_same_where_only_names_of_fields_and_constants_differ) {
+  const auto shape = shape_of(".input.a.b + 12 | tostring");
+  ASSERT_TRUE(shape);
+  EXPECT_EQ(shape_of(".input.x.y + 7.5e3 | tostring"), shape);
+  EXPECT_EQ(shape_of("\"one\" + \"two\""), shape_of("\"\" + \"é\""));
+  EXPECT_EQ(shape_of("[.input.list[] | .price]"), shape_of("[.input.rows[] | .sum]"));
+
+  for (const auto* other :
+       {".input.a + 12 | tostring", ".input.a.b + 12 | length", ".input.a.b - 12 | tostring", "$x", ".input.a.b + \"12\" | tostring"})
+    EXPECT_NE(shape_of(other), shape) << other;
+  EXPECT_NE(shape_of("\"\\(1)\""), shape_of("\"x\""));
+  EXPECT_NE(shape_of("\"\\q\""), shape_of("\"x\"")) << "an escape may be wrong";
+  EXPECT_NE(shape_of("[{\"f\": 1}[].f]"), shape_of("[{\"f\": 1}[]|.5]"));
+  EXPECT_NE(shape_of("[1][0].a .5"), shape_of("[1][0].a5")) << "a constant never becomes a part of the name before it";
+}
+
+TEST(expression_shape, keeps_the_numbers_of_a_division) {
+  EXPECT_NE(shape_of(".input.a / 1"), shape_of(".input.a / 0"));
+  EXPECT_NE(shape_of("5 % (2 - 1)"), shape_of("5 % (2 - 2)"));
+  EXPECT_EQ(shape_of(".input.a // 1"), shape_of(".input.b // 0"));
+}
+
+TEST(expression_shape, is_none_where_the_check_refuses) {
+  EXPECT_FALSE(shape_of("now"));
+  EXPECT_FALSE(shape_of("1) , (2"));
+  EXPECT_FALSE(shape_of("\"open"));
+}
+
 }  // namespace
 }  // namespace fairlead::core

@@ -95,6 +95,11 @@ TEST(cli_alert, every_kind_and_state_has_a_word_of_its_own) {
     const auto state = static_cast<v1::AlertState>(i);
     EXPECT_EQ(core::alert_state_from_word(core::alert_state_word(state)), state);
   }
+  for (int i = 1; i <= v1::AlertKind_MAX; ++i) {
+    const auto kind = static_cast<v1::AlertKind>(i);
+    EXPECT_EQ(core::alert_kind_from_word(core::alert_kind_word(kind)), kind);
+  }
+  EXPECT_FALSE(core::alert_kind_from_word("unknown"));
   EXPECT_FALSE(core::alert_state_from_word("unknown"));
 }
 

@@ -41,6 +41,13 @@ TEST(task_show, a_parked_task_says_why_uncut_and_what_helps) {
   EXPECT_NE(text.find("given up: waits for an operator"), std::string::npos);
 }
 
+TEST(task_show, names_the_version_of_the_workflow) {
+  auto reply = order_task();
+  reply.mutable_task()->set_workflow_hash(std::string{"\x3f\x2a\x0c\x11\xd9\xe4\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09", 16});
+  EXPECT_EQ(line_of(task_show_text(reply), "workflow "), "workflow  order, version 3f2a0c11d9e4");
+  EXPECT_EQ(nlohmann::json::parse(task_show_json(reply))["content_hash"], "3f2a0c11d9e400010203040506070809");
+}
+
 TEST(task_show, a_task_that_goes_on_has_no_remedies) {
   const auto text = task_show_text(order_task());
   EXPECT_EQ(text.find("What helps"), std::string::npos) << text;
