@@ -167,6 +167,12 @@ void virtual_run::keep(core::decision& made) {
   alerts_.insert(alerts_.end(), made.alerts.begin(), made.alerts.end());
   for (const auto& one : made.performs) hand_over(one.message);
   for (auto& one : made.evaluations) ask_worker(std::move(one));
+  for (const auto& one : made.children) {
+    if (one.begins)
+      begin_child(one);
+    else
+      obey(one);
+  }
 }
 
 void virtual_run::hand_over(const v1::Perform& message) {
@@ -236,6 +242,97 @@ void virtual_run::ask_worker(v1::EvaluateRequest request) {
   at(now_ms_, std::move(out));
 }
 
+// ---- children ----
+
+bool virtual_run::was_cancelled(std::string_view step) const {
+  return std::any_of(children_.begin(), children_.end(), [&](const auto& one) {
+    return one.second.cancelled && record_.steps(static_cast<int>(one.second.step)).path() == step;
+  });
+}
+
+void virtual_run::begin_child(const core::child_order& what) {
+  const auto& step = record_.steps(static_cast<int>(what.step));
+  rehearsed_attempt attempt;
+  attempt.at_ms = since_start(now_ms_);
+  attempt.step = step.path();
+  attempt.call = what.workflow;
+  attempt.attempt = step.attempt();
+  attempt.input = what.input;
+  attempts_.push_back(attempt);
+  auto& one = children_[what.id];
+  one.script = agents_.child(attempt);
+  one.step = what.step;
+  at(now_ms_ + one.script.after_ms, child_due{what.id, one.script.parked ? child_turn::park : child_turn::end});
+  if (what.deadline_unix_ms != 0) at(what.deadline_unix_ms, child_due{what.id, child_turn::deadline});
+}
+
+void virtual_run::obey(const core::child_order& what) {
+  const auto found = children_.find(what.id);
+  if (found == children_.end()) return;
+  auto& one = found->second;
+  const auto lives = one.state == v1::TASK_STATE_RUNNING;
+  const auto path = record_.steps(static_cast<int>(what.step)).path();
+  switch (what.action.verb()) {
+    case v1::OPERATOR_VERB_CANCEL:
+      if (!lives) return;
+      one.cancelled = true;
+      say("task " + what.id + " is cancelled" + (one.script.refuses_undo ? ", and cannot be undone any more" : ""));
+      if (!one.script.refuses_undo) change_child(what.id, v1::TASK_STATE_UNDONE, "cancelled");
+      return;
+    case v1::OPERATOR_VERB_TERMINATE:
+      if (!lives) return;
+      one.cancelled = true;
+      say("task " + what.id + " is terminated");
+      change_child(what.id, v1::TASK_STATE_FAILED, "terminated");
+      return;
+    case v1::OPERATOR_VERB_PAUSE: one.paused = true; return;
+    case v1::OPERATOR_VERB_RESUME:
+      one.paused = false;
+      if (one.held) at(now_ms_, child_due{what.id, *std::exchange(one.held, std::nullopt)});
+      return;
+    case v1::OPERATOR_VERB_UNDO: {
+      rehearsed_attempt attempt;
+      attempt.at_ms = since_start(now_ms_);
+      attempt.step = path;
+      attempt.direction = v1::DIRECTION_UNDO;
+      attempts_.push_back(std::move(attempt));
+      if (!one.script.refuses_undo) return change_child(what.id, v1::TASK_STATE_UNDONE, "undone");
+      say("the undo of task " + what.id + " is refused");
+      at(now_ms_,
+         core::child_refused{what.step, what.id, std::string{core::child_pivot_code}, "task " + what.id + " cannot be undone any more"});
+      return;
+    }
+    default: return;
+  }
+}
+
+/// The task is told afterwards: it has just decided.
+void virtual_run::change_child(const std::string& id, v1::TaskState state, const std::string& reason) {
+  auto& one = children_.at(id);
+  one.state = state;
+  one.parked = false;
+  core::child_changed told;
+  told.step = one.step;
+  told.id = id;
+  told.state = state;
+  told.stands = state == v1::TASK_STATE_FAILED && one.script.stands;
+  told.reason = reason;
+  if (state == v1::TASK_STATE_COMPLETED) told.output = core::minify_json(one.script.output);
+  at(now_ms_, std::move(told));
+}
+
+void virtual_run::park_child(const std::string& id, const std::string& reason) {
+  auto& one = children_.at(id);
+  one.parked = true;
+  core::child_changed told;
+  told.step = one.step;
+  told.id = id;
+  told.state = one.state;
+  told.parked = true;
+  told.reason = reason;
+  at(now_ms_, std::move(told));
+}
+
 // ---- what happens ----
 
 void virtual_run::happen(const core::attempt_ended& what) {
@@ -274,6 +371,33 @@ void virtual_run::happen(const action_due& what) {
   auto made = apply(core::operated{planned.action});
   if (made.refused) say("refused: " + made.refused->sentence);
   planned.refused = std::move(made.refused);
+}
+
+void virtual_run::happen(const child_due& what) {
+  auto& one = children_.at(what.id);
+  if (one.state != v1::TASK_STATE_RUNNING) return;
+  if (one.paused && what.what != child_turn::deadline) {
+    one.held = what.what;
+    return;
+  }
+  const auto& script = one.script;
+  switch (what.what) {
+    case child_turn::park:
+      park_child(what.id, *script.parked);
+      if (script.resumed_ms) at(now_ms_ + *script.resumed_ms, child_due{what.id, child_turn::resume});
+      return;
+    case child_turn::resume: change_child(what.id, v1::TASK_STATE_RUNNING); [[fallthrough]];
+    case child_turn::end:
+      change_child(what.id,
+                   script.ends == child_end::completed ? v1::TASK_STATE_COMPLETED
+                   : script.ends == child_end::failed  ? v1::TASK_STATE_FAILED
+                                                       : v1::TASK_STATE_UNDONE,
+                   script.reason);
+      return;
+    case child_turn::deadline:
+      if (script.refuses_undo) return park_child(what.id, "its time is over, and it cannot be undone any more");
+      change_child(what.id, v1::TASK_STATE_UNDONE, "its time is over");
+  }
 }
 
 void virtual_run::happen(const callback_due& what) {

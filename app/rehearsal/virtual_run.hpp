@@ -74,6 +74,8 @@ class virtual_run final : private core::agent_directory, private core::payload_s
   /// `completed`, `parked`, …: the state of the task, or the hold over it.
   const char* state_word() const;
   const std::vector<rehearsed_attempt>& attempts() const { return attempts_; }
+  /// Whether a child of the step was told to be undone or to end while it lived.
+  bool was_cancelled(std::string_view step) const;
   const std::vector<planned_action>& actions() const { return planned_; }
   const std::vector<v1::AlertRecord>& alerts() const { return alerts_; }
   const std::vector<story_entry>& story() const { return story_; }
@@ -99,7 +101,13 @@ class virtual_run final : private core::agent_directory, private core::payload_s
     std::string step;
     core::operated what;
   };
-  using happening = std::variant<core::attempt_ended, evaluated, heartbeat_due, action_due, callback_due>;
+  enum class child_turn { end, park, resume, deadline };
+  struct child_due {
+    std::string id;
+    child_turn what = child_turn::end;
+  };
+  using happening = std::variant<core::attempt_ended, evaluated, heartbeat_due, action_due, callback_due, child_due, core::child_changed,
+                                 core::child_refused>;
   struct scheduled {
     std::int64_t at_ms = 0;  // unix
     std::uint64_t order = 0;
@@ -121,6 +129,14 @@ class virtual_run final : private core::agent_directory, private core::payload_s
 
   result<std::string_view> load(const v1::TaskRecord& record, std::uint32_t slot) const override;
 
+  struct live_child {
+    rehearsed_child script;
+    std::uint32_t step = 0;
+    v1::TaskState state = v1::TASK_STATE_RUNNING;
+    bool parked = false, paused = false, cancelled = false;
+    std::optional<child_turn> held;  // what was due while it was paused
+  };
+
   core::context context();
   void at(std::int64_t unix_ms, happening what);
   std::int64_t since_start(std::int64_t unix_ms) const { return unix_ms - settings_.start_unix_ms; }
@@ -128,12 +144,19 @@ class virtual_run final : private core::agent_directory, private core::payload_s
   void keep(core::decision& made);
   void hand_over(const v1::Perform& message);
   void ask_worker(v1::EvaluateRequest request);
+  void begin_child(const core::child_order& what);
+  void obey(const core::child_order& what);
+  void change_child(const std::string& id, v1::TaskState state, const std::string& reason = {});
+  void park_child(const std::string& id, const std::string& reason);
   void say(std::string words) { story_.push_back({since_start(now_ms_), std::nullopt, std::move(words)}); }
   void happen(const core::attempt_ended& what);
   void happen(const evaluated& what);
   void happen(const heartbeat_due& what);
   void happen(const action_due& what);
   void happen(const callback_due& what);
+  void happen(const child_due& what);
+  void happen(const core::child_changed& what) { apply(what); }
+  void happen(const core::child_refused& what) { apply(what); }
   bool step_on();
 
   std::shared_ptr<const core::workflow> definition_;
@@ -155,6 +178,7 @@ class virtual_run final : private core::agent_directory, private core::payload_s
   std::size_t actions_left_ = 0;
   std::optional<error> broken_;
 
+  std::map<std::string, live_child> children_;  // by id
   std::vector<rehearsed_attempt> attempts_;
   std::vector<planned_action> planned_;
   std::vector<v1::AlertRecord> alerts_;

@@ -15,6 +15,7 @@ const std::vector<std::pair<std::string, v1::LookupVerdict>> verdict_words{
 struct asked_of {
   bool lookup = false;
   bool callback = false;  // the step awaits one
+  bool child = false;     // the step begins one
 };
 
 /// The keys `fault`, `kind`, `message` and `retry_after`.
@@ -82,6 +83,39 @@ rehearsed_answer read_answer(const yaml_node& node, const asked_of& what) {
   return out;
 }
 
+rehearsed_child read_child(const yaml_node& node) {
+  rehearsed_child out;
+  if (!node.is_map()) {
+    node.expected("the end of a child, such as { output: { id: 7 } } or { undone: the parcel was lost }");
+    return out;
+  }
+  yaml_section section{node};
+  section.duration_ms("after", out.after_ms, 0, longest_in_tests_ms);
+  const auto completes = section.json("output", out.output);
+  const auto ends = [&](const char* key, child_end end) {
+    const auto said = section.text(key, out.reason);
+    if (said) out.ends = end;
+    return said;
+  };
+  const auto fails = ends("failed", child_end::failed), is_undone = ends("undone", child_end::undone);
+  if (completes + fails + is_undone > 1) node.complain("a child has one end", "keep one of output, failed and undone");
+  if (fails)
+    section.boolean("stands", out.stands);
+  else
+    section.refuse("stands", "only of a child that fails something stands", "add failed: REASON, or remove this key");
+  if (std::string why; section.text("parked", why)) {
+    out.parked = why;
+    if (std::int64_t ms = 0; section.duration_ms("resumed_after", ms, 0, longest_in_tests_ms)) out.resumed_ms = ms;
+    if (!out.resumed_ms && (completes || fails || is_undone))
+      node.complain("a child that stays parked does not end", "add resumed_after, or remove its end");
+  } else {
+    section.refuse("resumed_after", "the child does not park", "add parked: REASON, or remove this key");
+  }
+  section.word("undo", out.refuses_undo, std::vector<std::pair<std::string, bool>>{{"ok", false}, {"refused", true}});
+  section.finish();
+  return out;
+}
+
 std::optional<asked_of> asked_by(const std::string& key, const yaml_node& node, const workflow_names& names) {
   const auto of = [&](const std::string& prefix) -> std::optional<std::string> {
     if (key.rfind(prefix, 0) != 0) return std::nullopt;
@@ -93,7 +127,9 @@ std::optional<asked_of> asked_by(const std::string& key, const yaml_node& node, 
     if (!names.check_step(node, step)) return std::nullopt;
     const auto& definition = *names.step(step);
     if (definition.kind() != v1::STEP_KIND_CALL) {
-      node.complain("step " + step + " asks no agent", "remove this key");
+      node.complain("step " + step + " asks no agent", undone && definition.kind() == v1::STEP_KIND_WORKFLOW
+                                                           ? "say below " + step + " how its child is undone: undo: ok, or undo: refused"
+                                                           : "remove this key");
       return std::nullopt;
     }
     if (undone && (!definition.has_undo() || definition.undo().none())) {
@@ -105,6 +141,7 @@ std::optional<asked_of> asked_by(const std::string& key, const yaml_node& node, 
   if (names.has_call(key)) return asked_of{false, names.has_callback(key)};
   if (const auto* step = names.step(key)) {
     if (step->kind() == v1::STEP_KIND_CALL) return asked_of{false, step->callback_ms() != 0};
+    if (step->kind() == v1::STEP_KIND_WORKFLOW) return asked_of{false, false, true};
     node.complain("step " + key + " asks no agent",
                   step->kind() == v1::STEP_KIND_SIGNAL ? "give the signal below events" : "remove this key");
     return std::nullopt;
@@ -127,12 +164,18 @@ std::vector<answer_script> read_answers(const yaml_node& node, const workflow_na
     auto& script = out.emplace_back();
     script.key = key;
     script.at = {value.line(), value.column()};
+    const auto read = [&](const yaml_node& one) {
+      if (what->child)
+        script.children.push_back(read_child(one));
+      else
+        script.answers.push_back(read_answer(one, *what));
+    };
     if (!value.is_list()) {
-      script.answers.push_back(read_answer(value, *what));
+      read(value);
       continue;
     }
-    for (const auto& item : value.items()) script.answers.push_back(read_answer(item, *what));
-    if (script.answers.empty()) value.complain("the list is empty", "give at least one answer");
+    for (const auto& item : value.items()) read(item);
+    if (script.size() == 0) value.complain("the list is empty", "give at least one answer");
   }
   return out;
 }

@@ -41,6 +41,12 @@ void read_count(yaml_section& section, const char* key, std::optional<expected_n
   if (const auto count = node->integer(0, 1'000'000)) out = expected_number{place_of(*node), *count};
 }
 
+void read_boolean(yaml_section& section, const char* key, std::optional<expected<bool>>& out) {
+  const auto node = section.find(key);
+  if (!node) return;
+  if (const auto value = node->boolean()) out = expected<bool>{place_of(*node), *value};
+}
+
 template <class Check>
 void read_names(yaml_section& section, const char* key, std::optional<expected_names>& out, Check check) {
   const auto node = section.find(key);
@@ -60,7 +66,7 @@ std::vector<std::string> alert_words() {
   return out;
 }
 
-step_expectation read_step(const std::string& name, const yaml_node& node) {
+step_expectation read_step(const std::string& name, const yaml_node& node, const workflow_names& names) {
   step_expectation out;
   out.step = name;
   yaml_section section{node};
@@ -75,6 +81,10 @@ step_expectation read_step(const std::string& name, const yaml_node& node) {
   read_count(section, "attempts", out.attempts);
   read_count(section, "undo_attempts", out.undo_attempts);
   read_count(section, "lookups", out.lookups);
+  if (names.step(name)->kind() == v1::STEP_KIND_WORKFLOW)
+    read_boolean(section, "cancelled", out.cancelled);
+  else
+    section.refuse("cancelled", "step " + name + " has no child that could be cancelled", "remove this key");
   section.finish();
   return out;
 }
@@ -118,7 +128,7 @@ case_expectation read_expectation(const yaml_node& node, const workflow_names& n
     const auto entries = steps->entries();
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto& [name, value] = entries[i];
-      if (names.check_step(at_key(*steps, i, value), name)) out.steps.push_back(read_step(name, value));
+      if (names.check_step(at_key(*steps, i, value), name)) out.steps.push_back(read_step(name, value, names));
     }
   }
   const auto more = out.output || out.output_has || out.performed || out.completed || out.undone || out.skipped || out.dropped ||

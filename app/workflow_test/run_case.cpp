@@ -125,6 +125,9 @@ class judge {
     const auto* undone = latest(of.step, v1::DIRECTION_UNDO);
     judge_texts(where, of.input, of.input_has, "input", performed != nullptr, performed != nullptr ? performed->input : "");
     judge_texts(where, of.undo_input, of.undo_input_has, "undo_input", undone != nullptr, undone != nullptr ? undone->input : "");
+    if (of.cancelled && of.cancelled->value != run_.was_cancelled(of.step))
+      fails(of.cancelled->at, where + ".cancelled",
+            of.cancelled->value ? "expected that its child is cancelled, and it was not" : "its child was cancelled");
     judge_texts(where, of.output, of.output_has, "output", step.has_output(), run_.text_of(step.output()));
   }
 
@@ -181,7 +184,8 @@ std::string story_words(const virtual_run& run, const v1::HistoryEvent& event) {
       const auto found = std::find_if(all.begin(), all.end(), [&](const rehearsed_attempt& one) {
         return one.step == path && one.direction == event.direction() && one.attempt == event.attempt();
       });
-      if (found != all.end()) out += ": " + found->agent + "." + found->call + " " + shown(found->input);
+      if (found != all.end())
+        out += ": " + (found->agent.empty() ? "workflow " : found->agent + ".") + found->call + " " + shown(found->input);
     }
   }
   if (!event.detail().empty()) out += ": " + event.detail();
@@ -205,10 +209,13 @@ void tell(const virtual_run& run, case_result& out) {
 
 void judge_unused(const scripted_agents& agents, case_result& out) {
   for (const auto& one : agents.unused()) {
-    const auto all = one.script->answers.size();
+    const auto all = one.script->size();
     const auto sentence = one.given == 0 ? "nothing asked for this answer"
                                          : std::to_string(one.given) + " of its " + std::to_string(all) + " answers were asked for";
-    out.failures.push_back({one.script->at, "agents." + one.script->key, sentence, "remove what is not given"});
+    const auto begun =
+        one.given == 0 ? "no child has begun" : std::to_string(one.given) + " of its " + std::to_string(all) + " children have begun";
+    out.failures.push_back(
+        {one.script->at, "agents." + one.script->key, one.script->children.empty() ? sentence : begun, "remove what is not given"});
   }
 }
 

@@ -47,10 +47,19 @@ bool scripted_agents::looks_up(std::string_view agent, std::string_view call) co
   });
 }
 
+rehearsed_child scripted_agents::child(const rehearsed_attempt& what) {
+  auto* found = find(what.step);
+  if (found == nullptr) return {};
+  const auto& children = found->script->children;
+  const auto& out = children[std::min(found->given, children.size() - 1)];
+  ++found->given;
+  return out;
+}
+
 std::vector<scripted_agents::unused_script> scripted_agents::unused() const {
   std::vector<unused_script> out;
   for (const auto& [key, one] : own_)
-    if (one.given < one.script->answers.size()) out.push_back({one.script, one.given});
+    if (one.given < one.script->size()) out.push_back({one.script, one.given});
   return out;
 }
 

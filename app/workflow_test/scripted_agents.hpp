@@ -1,5 +1,5 @@
 #pragma once
-// Agents that answer what a test file says.
+// Agents that answer what a test file says, and children that end as it says.
 
 #include <map>
 #include <string>
@@ -17,6 +17,7 @@ class scripted_agents final : public rehearsed_agents {
 
   result<rehearsed_answer> answer(const rehearsed_attempt& what) override;
   bool looks_up(std::string_view agent, std::string_view call) const override;
+  rehearsed_child child(const rehearsed_attempt& what) override;
 
   /// The scripts of the case, not those of the file, of which an answer was not given.
   struct unused_script {

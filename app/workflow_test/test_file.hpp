@@ -19,11 +19,13 @@ struct file_place {
   int column = 0;
 };
 
-/// What attempts are answered, in order; the last answer is given again and again.
+/// What attempts are answered, or what becomes of children, in order; the last one is given again and again.
 struct answer_script {
   std::string key;  // `payment.charge`, `charge`, `undo of charge`, `lookup of charge`
   file_place at;
   std::vector<rehearsed_answer> answers;
+  std::vector<rehearsed_child> children;  // of a step with `workflow`: then there are no answers
+  std::size_t size() const { return answers.size() + children.size(); }
 };
 
 /// What an operator or a client does at a moment.
@@ -48,6 +50,7 @@ struct step_expectation {
   std::optional<expected_text> state, fault;
   std::optional<expected_text> input, input_has, undo_input, undo_input_has, output, output_has;  // JSON
   std::optional<expected_number> attempts, undo_attempts, lookups;
+  std::optional<expected<bool>> cancelled;  // its child was told to be undone or to end, before its end
 };
 
 struct case_expectation {

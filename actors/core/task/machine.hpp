@@ -156,7 +156,8 @@ class task_machine {
   void fail_child_step(std::uint32_t index, std::string_view code, std::string why);
   void undo_refused(std::uint32_t index, std::string code, std::string why);
   const v1::StepRecord* parked_child() const;
-  void park_for_child();
+  /// `why`: what the child has said of it, if that is known.
+  void park_for_child(const std::string& why = {});
   bool refuse_standing(const v1::StepRecord& step);
   void refuse_for_child();
 

@@ -239,5 +239,48 @@ TEST_F(scheduler_waits_test, a_task_that_waits_in_vain_again_and_again_is_parked
   EXPECT_EQ(stalls().size(), 3u);
 }
 
+TEST_F(scheduler_waits_test, a_parent_that_was_not_told_of_its_child_is_told_again_after_a_restart_and_without_one) {
+  v1::StepDefinition part;
+  part.set_name("part");
+  part.set_kind(v1::STEP_KIND_WORKFLOW);
+  part.set_workflow("inner");
+  deploy(workflow_of({step("only")}, "inner"));
+  deploy(workflow_of({part}));
+  planted_faults faults;
+  faults.lose_child_end = true;
+  restart_with(faults);
+  submit(submission("t1"));
+  finish_everything();
+  ASSERT_EQ(stored("t1/part~1")->state(), v1::TASK_STATE_COMPLETED);
+  ASSERT_EQ(stored("t1")->steps(0).state(), v1::STEP_STATE_RUNNING);
+  scan(3);
+  EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
+  ASSERT_EQ(stalls().size(), 1u);
+  EXPECT_EQ(stalls()[0].task_id(), "t1");
+  submit(submission("t2"));
+  finish_everything();
+  restart_with({});
+  ASSERT_EQ(stored("t2")->steps(0).state(), v1::STEP_STATE_RUNNING);
+  scan(3);
+  EXPECT_EQ(stored("t2")->state(), v1::TASK_STATE_COMPLETED);
+}
+
+TEST_F(scheduler_waits_test, a_parent_whose_child_works_or_is_parked_does_not_wait_in_vain) {
+  v1::StepDefinition part;
+  part.set_name("part");
+  part.set_kind(v1::STEP_KIND_WORKFLOW);
+  part.set_workflow("inner");
+  deploy(workflow_of({step("only")}, "inner"));
+  deploy(workflow_of({part}));
+  add_agent(agent("n1/svc"));
+  submit(submission("t1"));
+  scan(4);
+  EXPECT_TRUE(stalls().empty());
+  answer(failure(out.performs.back().what, v1::FAULT_KIND_PERMANENT));
+  ASSERT_TRUE(stored("t1")->parked());
+  scan(4);
+  EXPECT_TRUE(stalls().empty());
+}
+
 }  // namespace
 }  // namespace fairlead::testing

@@ -471,5 +471,30 @@ TEST_F(archiver_test, says_again_what_a_lost_scheduler_has_not_heard) {
   EXPECT_TRUE(mover->erase_deleted()->done) << "a new archiver does not know what the earlier one said";
 }
 
+TEST_F(archiver_test, keeps_a_child_until_its_parent_has_left) {
+  const auto child_of = [this](std::uint64_t number, std::uint64_t parent) {
+    auto task = fixture::running_order(number, "t" + std::to_string(parent) + "/s~1");
+    task.mutable_parent()->set_number(parent);
+    task.mutable_parent()->set_id("t" + std::to_string(parent));
+    shard.create(task);
+    shard.change(number, [&](v1::TaskRecord& record) { fixture::complete(record, time.now_ms - 2 * hour_ms); });
+  };
+  shard.create(fixture::running_order(1, "t1"));
+  child_of(2, 1);
+  finished(3, time.now_ms - 2 * hour_ms);
+  child_of(4, 3);
+  EXPECT_EQ(pass(), 1u);
+  EXPECT_TRUE(in_store(2)) << "its parent may be undone";
+  EXPECT_FALSE(in_store(3));
+  EXPECT_TRUE(in_store(4));
+  EXPECT_EQ(pass(), 1u);
+  EXPECT_FALSE(in_store(4));
+  shard.change(1, [&](v1::TaskRecord& record) { fixture::complete(record, time.now_ms - 2 * hour_ms); });
+  EXPECT_EQ(pass(), 1u);
+  EXPECT_TRUE(in_store(2));
+  EXPECT_EQ(pass(), 1u);
+  EXPECT_FALSE(in_store(2));
+}
+
 }  // namespace
 }  // namespace fairlead::testing

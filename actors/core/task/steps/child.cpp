@@ -134,7 +134,7 @@ void task_machine::on(const child_changed& e) {
     unpark(record_, ctx_.now, out_);
     catch_up();
   }
-  park_for_child();
+  park_for_child(e.parked ? e.reason : std::string{});
   advance();
 }
 
@@ -213,10 +213,10 @@ const v1::StepRecord* task_machine::parked_child() const {
 }
 
 /// Nothing of the task begins while an operator has to look at a child of it; the alert is the child's.
-void task_machine::park_for_child() {
+void task_machine::park_for_child(const std::string& why) {
   const auto live = record_.state() == v1::TASK_STATE_RUNNING || record_.state() == v1::TASK_STATE_UNDOING;
   const auto* step = live && !record_.parked() ? parked_child() : nullptr;
-  if (step != nullptr) park(record_, "task " + step->child().id() + " is parked", ctx_.now, out_, true);
+  if (step != nullptr) park(record_, "task " + step->child().id() + " is parked" + (why.empty() ? "" : ": " + why), ctx_.now, out_, true);
 }
 
 /// The task is parked for its child, and only the child's end or an operator's action on it helps.

@@ -2,7 +2,7 @@
 // the constructs of the workflow language:
 //
 //   workflow [timeout=MS] [on_failure=undo|park|cool_off] [output=JSON]     then for each step a line
-//     NAME [value|wait|signal=NAME [on_timeout=continue]] [needs=A,B [join=N]] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL [also_if_failed]] [pivot] [finally=true|after_failure] [cool_off=MS]
+//     NAME [value|wait|signal=NAME [on_timeout=continue]|workflow=NAME] [needs=A,B [join=N]] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL [also_if_failed]] [pivot] [finally=true|after_failure] [cool_off=MS]
 //       [every=MS max=N] [callback=MS] [rule=CODE,…[/attempts=N][/retry_for=MS][/backoff=MS]]…
 //       [when=JSON] [until=JSON] [with=JSON]
 //   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
@@ -13,12 +13,15 @@
 //   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
 //   signal NAME [JSON] | callback STEP GENERATION [JSON] | callback_fault STEP GENERATION KIND CODE | clock_set_back MS
 //   migrate [dry_run] and the rest as behind `workflow`: the task goes on by this version of its workflow
+//   child STEP[~N] completed [JSON] | undone REASON | failed [stands] REASON | parked REASON | goes_on | undoing
+//   child_refused STEP[~N] CODE SENTENCE | restored MS (from a backup that old)
 //   operator VERB [STEP] [JSON]      retry skip completed never_happened undo cancel pause resume
 
 #include <algorithm>
 #include <memory>
 #include <sstream>
 
+#include "actors/core/task/restore.hpp"
 #include "tests/actors/core/task/task_world.hpp"
 #include "tests/golden.hpp"
 
@@ -113,6 +116,12 @@ class interpreter {
       fault.set_code(given.at(4));
       return shown(w.callback(step_of(given.at(1)), number(2), std::nullopt, fault));
     }
+    if (verb == "child") return shown(child(given, lines.front()));
+    if (verb == "child_refused") {
+      const auto e = w.of_child(step_of(name_of(given.at(1))), v1::TASK_STATE_UNSPECIFIED, id_of(given.at(1)));
+      return shown(w.apply(child_refused{e.step, e.id, given.at(2), rest_after(lines.front(), 3)}));
+    }
+    if (verb == "restored") return restore_task(w.record, w.now_ms - number(1), from_unix_ms(w.now_ms)) ? text_of(w.record) : "unchanged\n";
     if (verb == "migrate") return shown(w.migrate(definition_of(lines), given.size() > 1 && given[1] == "dry_run"));
     if (verb == "clock_set_back") return w.now_ms -= number(1), shown(w.apply(clock_set_back{}));
     if (verb == "operator") {
@@ -126,6 +135,27 @@ class interpreter {
   }
 
  private:
+  static std::string name_of(const std::string& child) { return child.substr(0, child.find('~')); }
+  /// Empty: the latest child of the step.
+  std::string id_of(const std::string& child) const {
+    return child.find('~') == std::string::npos ? "" : world_->record.id() + "/" + child;
+  }
+
+  decision child(const std::vector<std::string>& given, const std::string& line) {
+    static const std::map<std::string, v1::TaskState> states{{"completed", v1::TASK_STATE_COMPLETED}, {"undone", v1::TASK_STATE_UNDONE},
+                                                             {"failed", v1::TASK_STATE_FAILED},       {"parked", v1::TASK_STATE_RUNNING},
+                                                             {"goes_on", v1::TASK_STATE_RUNNING},     {"undoing", v1::TASK_STATE_UNDOING}};
+    const auto& what = given.at(2);
+    auto e = world_->of_child(step_of(name_of(given.at(1))), states.at(what), id_of(given.at(1)));
+    e.parked = what == "parked";
+    e.stands = what == "failed" && given.size() > 3 && given[3] == "stands";
+    if (what == "completed")
+      e.output = rest_after(line, 3);
+    else
+      e.reason = rest_after(line, e.stands ? 4 : 3);
+    return world_->apply(e);
+  }
+
   /// No agent carries it out. `wait` and `value` stand before `with`, `signal=NAME` before its timeout.
   static v1::StepDefinition own(v1::StepDefinition from, v1::StepKind kind) {
     v1::StepDefinition out;
@@ -136,6 +166,14 @@ class interpreter {
     out.set_with_json(from.with_json().empty() || kind == v1::STEP_KIND_SIGNAL ? "null" : from.with_json());
     out.set_when_json(from.when_json());
     out.mutable_undo()->set_none(true);
+    return out;
+  }
+
+  static v1::StepDefinition sub_workflow(const v1::StepDefinition& from, const std::string& name) {
+    auto out = own(from, v1::STEP_KIND_WORKFLOW);
+    out.clear_undo();
+    out.set_with_json(from.with_json());
+    out.set_workflow(name);
     return out;
   }
 
@@ -177,6 +215,8 @@ class interpreter {
         if (word == "in_doubt=fail") one.set_in_doubt(v1::IN_DOUBT_FAIL);
         if (word == "on_failure=fail") one.set_on_failure(v1::ON_FAILURE_FAIL);
         if (word == "on_failure=continue") one.set_on_failure(v1::ON_FAILURE_CONTINUE);
+        if (word == "on_failure=park") one.set_on_failure(v1::ON_FAILURE_PARK);
+        if (word == "on_failure=undo") one.set_on_failure(v1::ON_FAILURE_UNDO);
         if (word.rfind("retry_for=", 0) == 0) {
           one.set_attempts(0);
           one.set_retry_for_ms(std::stol(value));
@@ -195,6 +235,7 @@ class interpreter {
           one = own(one, v1::STEP_KIND_SIGNAL);
           one.set_signal(value);
         }
+        if (word.rfind("workflow=", 0) == 0) one = sub_workflow(one, value);
         if (word == "on_timeout=continue") one.set_goes_on_untimely(true);
         if (word == "undo=none")
           one = with_undo_none(one);
