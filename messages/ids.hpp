@@ -39,6 +39,9 @@ using batch_sequence = strong_id<struct batch_sequence_tag, std::uint64_t>;
 /// True for an id a client may choose.
 bool valid_task_id(const std::string& id);
 
+/// The ids of children grow with each level.
+inline constexpr std::size_t max_known_id_bytes = 480;
+
 /// A UUIDv7 (RFC 9562, section 5.7): ids made later sort later, to the millisecond, and within one process strictly.
 /// Thread-safe. `unix_ms` is the current time.
 std::string make_uuid_v7(std::int64_t unix_ms);

@@ -51,8 +51,18 @@ inline bool has_failed_for_certain(const v1::StepRecord& step) {
   return open && !step.doubtful() && step.failure_count() > 0;
 }
 
+/// A child of the task carries the step out, or undoes it, and has not ended.
+inline bool child_out(const v1::StepRecord& step) {
+  const auto asked = step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_UNDOING;
+  return step.kind() == v1::STEP_KIND_WORKFLOW && asked && !step.given_up();
+}
+
+/// The step's child has failed, and something that it has done stands or is in doubt.
+inline bool child_stands(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_FAILED && step.child().stands(); }
+
 /// In a task that is undone the step has failed, and is undone all the same.
 inline bool is_undone_though_failed(const v1::StepDefinition& definition, const v1::StepRecord& step) {
+  if (child_stands(step)) return !definition.undo().none();
   return definition.undo().also_if_failed() && has_failed_for_certain(step);
 }
 

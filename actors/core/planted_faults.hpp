@@ -199,6 +199,15 @@ struct planted_faults {
   bool ignore_most = false;               // an answer has more attempts than the worker asked for
   bool answer_beat_early = false;         // a worker's heartbeat is answered when it has been sent, not when it is durable
   bool renew_from_answer = false;         // a worker's renewal counts from when its shard has answered
+  bool child_with_task_input = false;     // a child gets the input of its parent
+  bool child_not_undone = false;          // a step counts as undone, and its child stands
+  bool child_not_cancelled = false;       // a child goes on although its parent is undone
+  bool child_parks_alone = false;         // a task goes on beside a child that is parked
+  bool child_forgets_restore = false;     // a child that may have begun before a restore counts as new
+  bool lose_child_end = false;            // a parent is not told that its child has ended
+  bool child_other_output = false;        // a step gets the input of its child as its output
+  bool child_twice = false;               // a child that is there already is begun again
+  bool archive_before_parent = false;     // a child leaves the store while its parent is there
 };
 
 }  // namespace fairlead::core

@@ -72,6 +72,7 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber,
   if (!definition) return refused(definition.failure());
   if (const auto why = faults_.ignore_schema ? std::nullopt : (*definition)->refuse_input(input, &budget)) return refused(*why);
   const auto number = create(item, std::move(input), std::move(hash), std::move(*definition), subscriber);
+  settle_family(number);
   out.set_created(true);
   if (const auto* task = find(number); task != nullptr && task->record.scheduled())
     out.set_start_at_unix_ms(task->record.start_at_unix_ms());
@@ -99,7 +100,7 @@ result<std::optional<scheduler::recent_id>> scheduler::lookup(const std::string&
 }
 
 std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
-                                std::uint64_t subscriber, const launch_part* launch) {
+                                std::uint64_t subscriber, task_part part) {
   const auto number = batches_.counts().next_task_number();
   batches_.counts().set_next_task_number(number + 1);
   auto owned = std::make_unique<live_task>();
@@ -119,17 +120,18 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   if (!item.submitted_by().empty()) source.submitted_by = core::clean_text(item.submitted_by(), who_limit);
   if (item.has_origin()) source.origin = cleaned(item.origin());
   if (item.has_reply()) source.reply = std::move(*item.mutable_reply());
-  if (launch != nullptr) {
-    source.launch = launch->launch;
-    source.deadline_unix_ms = launch->deadline_unix_ms;
-  }
+  const auto at_once = part.parent.has_value();  // the room that its parent takes is its own
+  source.launch = std::move(part.launch);
+  source.deadline_unix_ms = part.deadline_unix_ms;
+  source.parent = std::move(part.parent);
+  source.restored_from_unix_ms = part.restored_from_unix_ms;
 
   const payload_reader payloads{task.fresh_payloads, *world_.reads};
   slots_.begin_claims();
   const auto ctx = context_for(task, payloads);
   core::decision made;
   task.record = core::create_task(std::move(source), ctx, made);
-  if (queued_tasks() == 0 && active_tasks() < limits_.running_tasks && !task.record.scheduled()) {
+  if (at_once || (queued_tasks() == 0 && active_tasks() < limits_.running_tasks && !task.record.scheduled())) {
     // Submission and start share one write; payloads stored by the creation must be readable for the start.
     store_payloads(task, made);
     auto started = [&] {

@@ -295,6 +295,7 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
   const auto once_more = std::holds_alternative<core::agent_returned>(what) || std::holds_alternative<core::task_resumed>(what);
   if (once_more && !made.performs.empty()) task.sent_again = batches_.sequence();
   gather(task, made);
+  settle_family(task.record.number());
   return {made.accepted, std::move(made.refused), made.repeated};
 }
 
@@ -352,8 +353,9 @@ void scheduler::count(const store::task_index_state& before, const v1::TaskRecor
 std::uint64_t scheduler::create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
                                        std::int64_t deadline_unix_ms) {
   auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority(), nullptr);
-  const launch_part part{std::move(launch), deadline_unix_ms};
-  return create(item, std::move(input), std::move(hash), std::move(definition), 0, &part);
+  const auto number = create(item, std::move(input), std::move(hash), std::move(definition), 0, {std::move(launch), deadline_unix_ms});
+  settle_family(number);
+  return number;
 }
 
 void scheduler::cancel_launch(std::uint64_t number, const std::string& reason) {
@@ -430,6 +432,7 @@ void scheduler::watch_brake(const v1::TaskRecord& record, const core::decision& 
 }
 
 void scheduler::gather(live_task& task, core::decision& made) {
+  note_family(task.record, made);
   for (auto& out : made.performs) {
     ticket(task, out.instance, out.message);
     *batches_.after().performs[out.instance].add_items() = std::move(out.message);

@@ -186,6 +186,16 @@ class scheduler final : private launch_tasks {
     bool repeated = false;         // the operator's action had been done before
   };
   applied apply(live_task& task, const core::event& what);
+  void note_family(const v1::TaskRecord& record, core::decision& made);
+  void settle_family(std::uint64_t decided);
+  void tell_parent(std::uint64_t child);
+  std::optional<core::child_changed> news_of(const live_task& child);
+  void carry_out(std::uint64_t parent, core::child_order& order);
+  void refuse_child(std::uint64_t parent, const core::child_order& order, std::string_view code, std::string why);
+  void begin_child(std::uint64_t parent, core::child_order& order);
+  /// Of the step's child: it lives, and its parent knows how.
+  bool is_told_of(const v1::StepRecord& step);
+  bool tell_of_child(live_task& parent, std::uint32_t step);
   void poison(live_task& task, std::string why);
   static std::string bug_sentence(const std::exception& bug);
   core::context context_for(const live_task& task, const core::payload_source& payloads);
@@ -212,7 +222,7 @@ class scheduler final : private launch_tasks {
   bool repair_entry(live_task& task);
   void erase_strays(const std::set<std::uint64_t>& numbers);
   void tell_of_repair(std::uint64_t number, const std::string& what, const v1::TaskRecord* record);
-  std::optional<core::step_wait> vain_wait_of(const live_task& task, const evaluations::asked_parts& asked) const;
+  std::optional<core::step_wait> vain_wait_of(const live_task& task, const evaluations::asked_parts& asked);
   void mend_wait(live_task& task, const core::step_wait& wait);
   void raise_stalled(const v1::TaskRecord& record, const std::string& words);
   static void note_handed(live_task& task);
@@ -248,14 +258,16 @@ class scheduler final : private launch_tasks {
   result<std::optional<recent_id>> lookup(const std::string& id);
   /// Notifies `subscriber` when the task ends or parks; at once if it has ended or is parked.
   void follow(const std::string& id, std::uint64_t number, std::uint64_t subscriber);
-  /// The additional fields of a task that is a launch.
-  struct launch_part {
-    v1::LaunchOf launch;
+  /// The additional fields of a task that is a launch, or the child of another.
+  struct task_part {
+    std::optional<v1::LaunchOf> launch{};
     std::int64_t deadline_unix_ms = 0;
+    std::optional<v1::ParentOf> parent{};
+    std::int64_t restored_from_unix_ms = 0;
   };
   /// Returns the number of the new task.
   std::uint64_t create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
-                       std::uint64_t subscriber, const launch_part* launch = nullptr);
+                       std::uint64_t subscriber, task_part part = {});
 
   ports world_;
   scheduler_limits limits_;
@@ -283,6 +295,12 @@ class scheduler final : private launch_tasks {
   resume_sweep sweep_;
   evaluations evaluations_;
   std::unordered_map<std::uint64_t, std::unique_ptr<live_task>> live_;
+  struct family_news {
+    std::uint64_t task = 0;
+    std::optional<core::child_order> order;  // of this task to its child; nullopt: the task's parent is to be told of it
+  };
+  std::deque<family_news> family_;
+  std::uint64_t settled_for_ = 0;                                      // the task whose decision began what is settled now; 0: nothing is
   std::unordered_map<std::string, recent_id> recent_ids_;              // taken, not yet committed
   std::unordered_multimap<std::uint64_t, std::uint64_t> subscribers_;  // task number -> subscriber
 

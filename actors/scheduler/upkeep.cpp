@@ -148,6 +148,13 @@ std::optional<error> scheduler::delete_task(const std::string& id, std::uint64_t
       return error{v1::ERROR_CODE_WRONG_STATE,
                    "task " + id + " is " + core::state_word(record.state()) + ", and only an ended task can be deleted",
                    "end it first: fairlead task cancel " + id + ", or fairlead task terminate " + id};
+    if (record.has_parent()) {
+      const auto parent = store::load_task(committed(), record.parent().number());
+      if (!parent) fail(parent.failure());
+      if (!parent || *parent)
+        return error{v1::ERROR_CODE_WRONG_STATE, "task " + id + " is a part of task " + record.parent().id() + ", whose record is there",
+                     "fairlead task delete " + record.parent().id() + " first"};
+    }
     // Rows that the snapshot does not hold yet would stay.
     if (!batches_.durable(task->last_sequence)) return leaving;
     out.set_state(record.state());
@@ -281,9 +288,13 @@ void scheduler::look_at_waits(const waiting_tasks& what) {
   serve_waiting();
 }
 
-std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, const evaluations::asked_parts& asked) const {
+std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, const evaluations::asked_parts& asked) {
   const auto number = task.record.number();
   for (const auto& wait : core::waits_of(task.record, *task.definition, *world_.engine, slots_)) {
+    if (wait.what == core::awaited::child) {
+      if (is_told_of(task.record.steps(static_cast<int>(wait.step)))) continue;
+      return wait;
+    }
     // A step to be undone may turn out to have a look-up: the answer for its undo's input shows that.
     const auto direction = wait.direction == v1::DIRECTION_LOOKUP ? v1::DIRECTION_UNDO : wait.direction;
     const auto part = core::awaited_part(wait);
@@ -298,6 +309,10 @@ std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, co
 
 void scheduler::mend_wait(live_task& task, const core::step_wait& wait) {
   const auto words = words_for(task.record, wait);
+  if (wait.what == core::awaited::child) {
+    raise_stalled(task.record, words);
+    return void(tell_of_child(task, wait.step));
+  }
   world_.log->on_note(note_level::warning, "scheduler",
                       "task " + task.record.id() + ": " + words + ", but nothing will trigger this; it is requested again");
   evaluations_.forget(task.record.number());

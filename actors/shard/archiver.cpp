@@ -97,16 +97,33 @@ result<std::vector<archiver::finished_task>> archiver::next_tasks(const store::s
     const auto number = static_cast<std::uint8_t>(state);
     const auto from = keys::finished(store::default_namespace, number, 0, 0);
     const auto to = keys::finished(store::default_namespace, number, before_ms + 1, 0);
+    std::optional<error> failed;
     const auto scanned = view.scan(store::table::finished, from, to, [&](std::string_view key, std::string_view) {
       const auto entry = keys::decode_finished(key);
       if (!entry) return true;
       if (out.size() >= most) return false;
+      const auto kept = is_kept_for_parent(view, entry->number);
+      if (!kept) failed = kept.failure();
+      if (failed) return false;
+      if (*kept) return true;
       out.push_back({std::string{key}, entry->number, state});
       return true;
     });
     if (!scanned.ok()) return scanned.failure();
+    if (failed) return *failed;
   }
   return out;
+}
+
+/// The undo of its parent may have to undo a child.
+result<bool> archiver::is_kept_for_parent(const store::snapshot& view, std::uint64_t number) const {
+  if (faults_.archive_before_parent) return false;
+  const auto record = store::load_task(view, number);
+  if (!record) return record.failure();
+  if (!*record || !(*record)->has_parent()) return false;
+  const auto parent = view.get(store::table::task, keys::task(store::default_namespace, (*record)->parent().number()));
+  if (!parent) return parent.failure();
+  return parent->has_value();
 }
 
 std::int64_t archiver::aged_until(const store::snapshot& view) const {

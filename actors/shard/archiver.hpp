@@ -74,6 +74,7 @@ class archiver {
   result<last_pass> look_at_last_pass(const store::snapshot& view);
   result<std::vector<finished_task>> next_tasks(const store::snapshot& view);
   /// The moment to which ages are measured.
+  result<bool> is_kept_for_parent(const store::snapshot& view, std::uint64_t number) const;
   std::int64_t aged_until(const store::snapshot& view) const;
   result<bool> anything_ages(const store::snapshot& view) const;
   result<std::uint32_t> keep_days_of(const store::snapshot& view, const v1::TaskRecord& task);

@@ -116,8 +116,28 @@ struct operated {
   v1::OperatorAction action;
   std::string content_hash{};      // of the action without its conditions; only with a token
   performance_name called_back{};  // of a callback
+  bool by_parent = false;          // the task is a child, and its parent wants the action
   // Of a migration: the version by which the task is to go on; null: it is not stored.
   std::shared_ptr<const workflow> target{};
+};
+
+/// The child that carries a step out has ended, parked, or goes on.
+struct child_changed {
+  std::uint32_t step = 0;
+  std::string id;  // of the child
+  v1::TaskState state = v1::TASK_STATE_UNSPECIFIED;
+  bool parked = false;
+  bool stands = false;  // as ChildTask.stands
+  std::string reason;   // of its state, for people
+  std::string output;   // JSON text, of a completed one; empty: it has none
+};
+
+/// There is no child, or it does not do what was asked.
+struct child_refused {
+  std::uint32_t step = 0;
+  std::string id;
+  std::string code;
+  std::string sentence;
 };
 
 /// A step was found to wait for something that will never come: the input or slot is asked for anew.
@@ -133,7 +153,7 @@ struct task_poisoned {
 
 using event = std::variant<task_admitted, attempt_ended, attempt_refused, attempt_heartbeat, expressions_evaluated, slot_freed,
                            recovery_requested, task_due, agent_replaced, agent_returned, limits_changed, task_resumed, operated, wait_lost,
-                           clock_set_back, task_poisoned>;
+                           clock_set_back, task_poisoned, child_changed, child_refused>;
 
 // ---- the world, as a decision sees it ----
 
@@ -275,6 +295,17 @@ struct slot_wait {
   std::uint64_t queue = 0;  // from the directory
 };
 
+/// What a child is to do. The shell does it in the commit of the decision.
+struct child_order {
+  std::uint32_t step = 0;
+  std::string id;
+  bool begins = false;  // the child is to be created; otherwise it exists, and takes the action
+  std::string workflow{};
+  std::string input{};  // JSON text
+  std::int64_t deadline_unix_ms = 0;
+  v1::OperatorAction action{};
+};
+
 /// A change of state, for the log. `step` is an index plus one; 0 is the task.
 struct noted_transition {
   std::uint32_t step = 0;
@@ -309,6 +340,7 @@ struct decision {
   std::vector<slot_wait> waiting;  // ready steps of this task that found no instance; one for each need
   bool found_no_instance = false;
   bool leases_cut = false;  // of attempts in progress: the wall clock was set back since they were decided
+  std::vector<child_order> children;
   std::vector<noted_transition> transitions;
   std::vector<failing_change> failing;
   std::vector<v1::AlertRecord> alerts;    // to be raised: kind, subject, sentence and remedy

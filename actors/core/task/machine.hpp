@@ -42,6 +42,8 @@ class task_machine {
   void on(const wait_lost& e);
   void on(const clock_set_back& e);
   void on(const task_poisoned& e);
+  void on(const child_changed& e);
+  void on(const child_refused& e);
 
   /// Parks a running or undoing task whose definition this release cannot use.
   void park_if_unusable();
@@ -125,6 +127,8 @@ class task_machine {
   // ---- steps that no agent carries out (steps/own.cpp, steps/wait.cpp, steps/signal.cpp) ----
   void start_own(std::uint32_t index);
   std::optional<std::string> value_of(std::uint32_t index);
+  static constexpr std::size_t most_decided_bytes = 8U
+                                                    << 20U;  // of values and children's inputs in one decision; the rest come in later ones
   std::size_t decided_bytes() const;
   void wait_until(std::uint32_t index, std::int64_t until_ms);
   void end_wait(std::uint32_t index);
@@ -137,6 +141,20 @@ class task_machine {
   void miss_signal(std::uint32_t index);
   void operator_signal(const v1::OperatorAction& action);
   std::string known_signals() const;
+
+  // ---- steps with a sub-workflow (steps/child.cpp) ----
+  void start_child(std::uint32_t index);
+  std::size_t ordered_bytes() const;
+  void ask_child(std::uint32_t index, v1::OperatorVerb verb, bool at_once = false);
+  void ask_children(v1::OperatorVerb verb, bool at_once = false);
+  void undo_child(std::uint32_t index);
+  void child_ended(const child_changed& e);
+  void fail_child_step(std::uint32_t index, std::string_view code, std::string why);
+  void undo_refused(std::uint32_t index, std::string code, std::string why);
+  const v1::StepRecord* parked_child() const;
+  void park_for_child();
+  bool refuse_standing(const v1::StepRecord& step);
+  void refuse_for_child();
 
   // ---- steps with `repeat` (steps/repeat.cpp) ----
   void end_round(std::uint32_t index, const std::string& output);

@@ -8,6 +8,7 @@
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
+#include "actors/core/workflow/join.hpp"
 #include "messages/holds.hpp"
 
 namespace fairlead::core {
@@ -62,6 +63,10 @@ void task_machine::remember(std::string token, std::string content_hash) {
 
 void task_machine::operate(const operated& e) {
   const auto reopens = e.action.verb() == v1::OPERATOR_VERB_UNDO && record_.state() != v1::TASK_STATE_UNDONE;
+  // What its parent goes on with must not be undone under it. One that has failed is for nobody to go on with.
+  if (record_.has_parent() && !e.by_parent && e.action.verb() == v1::OPERATOR_VERB_UNDO && record_.state() == v1::TASK_STATE_COMPLETED)
+    return refuse("task " + record_.id() + " is a part of task " + record_.parent().id(),
+                  "fairlead task undo " + record_.parent().id() + " undoes both");
   if (has_ended(record_) && !reopens)
     return refuse("task " + record_.id() + " is " + state_word(record_.state()) + " already", what_ends_take());
   // Needs no definition, so it also ends a task that nothing else can end.
@@ -143,6 +148,7 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
       if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index)) && !goes_on_without(at(index)) &&
           !waits_itself(at(index)) && !at(index).awaits_callback())
         chosen.push_back(index);
+    if (chosen.empty() && record_.parked_for_child()) return refuse_for_child();
     if (chosen.empty() && !is_held(record_))
       return refuse("no step of task " + record_.id() + " has failed or is waiting for another attempt", look_at_it());
   }
@@ -158,6 +164,11 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
 
 /// Refuses what cannot be done while an agent holds the step, also if nobody waits for that any more.
 bool task_machine::refuse_in_progress(const v1::StepRecord& step) {
+  if (child_out(step)) {
+    refuse("task " + step.child().id() + " carries out step " + step.path() + ", and has not ended",
+           "fairlead task show " + step.child().id() + " shows what it waits for");
+    return true;
+  }
   if (!attempt_out(step) && !is_abandoned(step)) return false;
   refuse("an attempt of step " + step.path() + " is in progress", "wait for its end: fairlead task watch " + record_.id());
   return true;
@@ -165,7 +176,7 @@ bool task_machine::refuse_in_progress(const v1::StepRecord& step) {
 
 bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& action) {
   auto& step = at(index);
-  if (refuse_in_progress(step)) return false;
+  if (refuse_in_progress(step) || refuse_standing(step)) return false;
   const auto undone = is_being_undone(step);
   if (undone && (action.has_json() || (!step.given_up() && step.not_before_unix_ms() == 0))) {
     refuse(why_not_needed(index) + ", so it is not performed any more", look_at_it());
@@ -278,7 +289,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   const auto dropped = is_being_undone(*step);
   if ((record_.state() == v1::TASK_STATE_UNDOING && !of_end(*step)) || dropped) {
     if (step->state() == v1::STEP_STATE_UNDOING || is_undone_though_failed(definition_of(*step), *step) ||
-        (step->state() == v1::STEP_STATE_COMPLETED && ctx_.definition->compiled(step->definition()).undo_with)) {
+        (step->state() == v1::STEP_STATE_COMPLETED && !undo_settled(*ctx_.definition, *step))) {
       next_steps next;
       dropped ? ctx_.engine->next_dropped(*ctx_.definition, record_, next) : ctx_.engine->next_undo(*ctx_.definition, record_, next);
       if (std::find(next.ready.begin(), next.ready.end(), index) == next.ready.end())
@@ -295,6 +306,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
                   "settle it first: fairlead task settle " + record_.id() + " " + step->path() + " --completed JSON, or --never-happened");
   if (step->state() != v1::STEP_STATE_PENDING && step->state() != v1::STEP_STATE_FAILED)
     return refuse("step " + step->path() + " is " + state_word(step->state()) + " and cannot be skipped", look_at_it());
+  if (refuse_standing(*step)) return;
   note_operator(v1::EVENT_KIND_OPERATOR_SKIP, action, index + 1);
   if (record_.state() == v1::TASK_STATE_PENDING) begin();
   step->clear_not_before_unix_ms();
@@ -371,7 +383,8 @@ std::optional<error> task_machine::cannot_undo() const {
     if (of_end(step)) continue;
     const auto happened =
         step.doubtful() || step.rounds() > 0 || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
-    if (happened && !definition_of(step).has_undo())
+    // What a child has done it undoes itself, or says that it cannot.
+    if (happened && !definition_of(step).has_undo() && step.kind() != v1::STEP_KIND_WORKFLOW)
       return error{
           v1::ERROR_CODE_WRONG_STATE, "workflow " + record_.workflow() + " does not say how to undo step " + step.path(),
           (has_ended(record_) ? std::string{} : "fairlead task terminate " + record_.id() + " ends the task and leaves what was done; ") +
@@ -409,6 +422,7 @@ void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) 
   // Only a running task can be paused: a pending task begins and starts nothing.
   if (record_.state() == v1::TASK_STATE_PENDING) begin();
   record_.set_paused(pause);
+  ask_children(action.verb());
   out_.transitions.push_back({0, pause ? state_word(record_.state()) : "paused", pause ? "paused" : state_word(record_.state()), 0, {}});
   if (pause) return;
   // Other holds of the task, an operator's or the brake's, stay.
@@ -437,6 +451,7 @@ void task_machine::go_on(bool forward) {
     }
   } else {
     unpark(record_, ctx_.now, out_);
+    park_for_child();
   }
   catch_up();
   advance();

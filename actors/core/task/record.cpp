@@ -246,14 +246,15 @@ void add_parked_alert(const v1::TaskRecord& record, std::vector<v1::AlertRecord>
             "fairlead task show " + record.id(), to);
 }
 
-void park(v1::TaskRecord& record, std::string reason, moment now, decision& out) {
+void park(v1::TaskRecord& record, std::string reason, moment now, decision& out, bool for_child) {
   if (record.parked()) return;
   out.transitions.push_back({0, state_word(record.state()), "parked", 0, reason});
   record.set_parked(true);
   add_event(record, v1::EVENT_KIND_TASK_PARKED, 0, 0, now, reason);
   add_status(record, v1::STATUS_KIND_PARKED, now, out, reason);
   record.set_parked_reason(std::move(reason));
-  add_parked_alert(record, out.alerts);
+  record.set_parked_for_child(for_child);
+  if (!for_child) add_parked_alert(record, out.alerts);
   out.changed = true;
   out.parked = true;
 }
@@ -263,6 +264,7 @@ void unpark(v1::TaskRecord& record, moment now, decision& out) {
   out.transitions.push_back({0, "parked", state_word(record.state()), 0, {}});
   record.set_parked(false);
   record.clear_parked_reason();
+  record.clear_parked_for_child();
   add_event(record, v1::EVENT_KIND_TASK_UNPARKED, 0, 0, now);
   add_status(record, v1::STATUS_KIND_UNPARKED, now, out);
   out.changed = true;
@@ -281,6 +283,9 @@ std::int64_t next_due(const v1::TaskRecord& record, const context& ctx, bool wai
   for (const auto& step : record.steps()) {
     if (attempt_out(step)) {
       consider(lease_end(step));
+      underway = true;
+    } else if (!stopped && !record.undo_held() && child_out(step)) {
+      consider(to_unix_ms(ctx.now) + child_recheck_ms);
       underway = true;
     } else if (!stopped && !record.undo_held() && step.not_before_unix_ms() != 0) {
       consider(step.not_before_unix_ms());

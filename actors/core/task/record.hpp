@@ -31,11 +31,22 @@ inline constexpr std::string_view expression_code = "expression";
 /// Fault codes of a step with a callback: its agent has accepted it; and no callback has come in time.
 inline constexpr std::string_view callback_awaited_code = "callback_awaited";
 inline constexpr std::string_view callback_missed_code = "callback_timeout";
+/// Fault codes of a step with a sub-workflow: how its child has ended; that it cannot be undone; and why there is none.
+inline constexpr std::string_view child_failed_code = "child_failed";
+inline constexpr std::string_view child_undone_code = "child_undone";
+inline constexpr std::string_view child_pivot_code = "child_pivot";
+inline constexpr std::string_view child_gone_code = "child_gone";
+inline constexpr std::string_view no_workflow_code = "no_workflow";
+inline constexpr std::string_view child_input_code = "input";
+inline constexpr std::string_view too_deep_code = "too_deep";
 
 // ---- questions ----
 
 /// An attempt of the step is in progress, in any direction.
 inline bool attempt_out(const v1::StepRecord& step) { return step.complete_by_unix_ms() != 0; }
+
+/// An attempt or a child is in progress: somebody else says when that ends.
+inline bool is_out(const v1::StepRecord& step) { return attempt_out(step) || child_out(step); }
 
 /// End of the lease of the attempt in progress: complete_by, or earlier if the agent must send heartbeats; 0: no attempt is in progress.
 std::int64_t lease_end(const v1::StepRecord& step);
@@ -47,8 +58,8 @@ std::uint32_t excused_of(const v1::StepRecord& step, v1::Direction direction);
 /// Waits before further attempts in a direction since its first bad end; they count against retry_for.
 std::int64_t waited_of(const v1::StepRecord& step, v1::Direction direction);
 
-/// An attempt is in progress, or the step waits for its recovery at a moment in its row.
-inline bool under_way(const v1::StepRecord& step) { return attempt_out(step) || step.not_before_unix_ms() != 0; }
+/// An attempt or a child is in progress, or the step waits for its recovery at a moment in its row.
+inline bool under_way(const v1::StepRecord& step) { return is_out(step) || step.not_before_unix_ms() != 0; }
 
 /// Exactly this attempt is in progress.
 inline bool is_out(const v1::StepRecord& step, v1::Direction direction, std::uint32_t attempt) {
@@ -124,7 +135,8 @@ void add_alert(const v1::TaskRecord& record, v1::AlertKind kind, const std::stri
 void add_parked_alert(const v1::TaskRecord& record, std::vector<v1::AlertRecord>& to);
 
 /// Parks the task, with an alert: nothing starts until an operator acts. `reason` is one sentence; a parked task keeps its first reason.
-void park(v1::TaskRecord& record, std::string reason, moment now, decision& out);
+/// One that is parked for a child has no alert of its own.
+void park(v1::TaskRecord& record, std::string reason, moment now, decision& out, bool for_child = false);
 void unpark(v1::TaskRecord& record, moment now, decision& out);
 
 /// When the task must be checked next; 0: nothing will happen by time alone (pending, over; parked or paused with no attempt in progress).

@@ -225,6 +225,7 @@ void task_machine::retry(std::uint32_t index) {
   if (step.direction() == v1::DIRECTION_PERFORM && step.fault().key_spent() && !step.doubtful()) raise_generation(step, out_);
   if (step.direction() == v1::DIRECTION_PERFORM) move_step(record_, index, step_moves::retry, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_RETRIED, index);
+  if (child_out(step)) ask_child(index, v1::OPERATOR_VERB_UNDO);
 }
 
 /// No further attempt is made automatically. A step in doubt is looked up first, if the agent can.

@@ -119,6 +119,12 @@ restored_rise::restored_rise(std::int64_t backup_unix_ms, moment now) {
   attempts = 1'000 + static_cast<std::uint32_t>(std::min(age_s, std::uint64_t{1} << 24));
 }
 
+void may_have_begun(v1::TaskRecord& record, std::int64_t backup_unix_ms) {
+  record.set_restored_from_unix_ms(backup_unix_ms);
+  for (auto& step : *record.mutable_steps())
+    if (step.kind() == v1::STEP_KIND_CALL) may_be_performed(step, backup_unix_ms);
+}
+
 bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted,
                   std::optional<std::int64_t> counted_until_unix_ms, const v1::WorkflowDefinition* definition) {
   const auto failed = record.state() == v1::TASK_STATE_FAILED;
@@ -141,6 +147,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
     }
   }
   if (undoing && performs) record.set_undo_uncertain(true);
+  record.set_restored_from_unix_ms(backup_unix_ms);
   const restored_rise rise{backup_unix_ms, now};
   add_event(record, v1::EVENT_KIND_TASK_RESTORED, 0, 0, now, "from a backup of " + format_utc(backup_unix_ms));
   for (int i = 0; i < record.steps_size(); ++i) {
@@ -195,7 +202,8 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
         step.set_state(v1::STEP_STATE_IN_DOUBT);
         break;
       default:
-        if (failed) break;  // its end names the step already
+        // Its child is restored, too.
+        if (failed || step.kind() != v1::STEP_KIND_CALL) break;  // its end names the step already
         if (planted.restore_without_doubt) {
           step.set_state(v1::STEP_STATE_PENDING);
           break;

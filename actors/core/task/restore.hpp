@@ -34,4 +34,7 @@ struct restored_rise {
 bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted = {},
                   std::optional<std::int64_t> counted_until_unix_ms = std::nullopt, const v1::WorkflowDefinition* definition = nullptr);
 
+/// Of a new child, whose parent was restored from a backup of that moment: it may have begun since, under the same id.
+void may_have_begun(v1::TaskRecord& record, std::int64_t backup_unix_ms);
+
 }  // namespace fairlead::core

@@ -10,7 +10,7 @@ standing standing_of(const v1::TaskRecord& record) {
     const auto to_be_undone = step.state() == v1::STEP_STATE_UNDOING && step.has_output();
     if (step.doubtful() || undo_in_doubt)
       out.in_doubt.push_back(step.path());
-    else if (step.state() == v1::STEP_STATE_COMPLETED || step.rounds() > 0 || to_be_undone)
+    else if (step.state() == v1::STEP_STATE_COMPLETED || step.rounds() > 0 || to_be_undone || child_stands(step))
       out.stands.push_back(step.path());
     else if (step.state() == v1::STEP_STATE_UNDONE)
       out.undone.push_back(step.path());

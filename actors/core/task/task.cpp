@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/core/task/machine.hpp"
+#include "actors/core/task/restore.hpp"
 #include "actors/core/text/json.hpp"
 #include "messages/holds.hpp"
 #include "messages/task_states.hpp"
@@ -180,7 +181,8 @@ const v1::StepRecord* task_machine::pivot_begun() const {
   for (const auto& step : record_.steps()) {
     if (!definition_of(step).pivot()) continue;
     if (planted(&planted_faults::undo_pivot)) continue;
-    if (step.doubtful() || step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_COMPLETED) return &step;
+    const auto done = step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_COMPLETED || child_stands(step);
+    if (step.doubtful() || done) return &step;
   }
   return nullptr;
 }
@@ -231,11 +233,11 @@ bool task_machine::start_ready() {
   }
   // Steps of the end begin once it is decided what the end is.
   if (ctx_.definition->has_end() && others_are_over() && fails_at_end()) {
-    if (!any_attempt_out(record_)) end_performed();
+    if (!any_out(record_)) end_performed();
     return false;
   }
   if (next.over || (planted(&planted_faults::end_before_dropped) && over_without_dropped())) {
-    if (!any_attempt_out(record_)) end_performed();
+    if (!any_out(record_)) end_performed();
     return false;
   }
   for (const auto step : next.unmet) {
@@ -293,12 +295,14 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out) {
   record.set_state(v1::TASK_STATE_PENDING);
   record.set_created_at_unix_ms(to_unix_ms(ctx.now));
   if (source.launch) *record.mutable_launch() = std::move(*source.launch);
+  if (source.parent) *record.mutable_parent() = std::move(*source.parent);
   record.set_deadline_unix_ms(source.deadline_unix_ms);
   record.set_delay_ms(source.delay_ms);
   record.set_start_at_unix_ms(source.delay_ms > 0 ? to_unix_ms(ctx.now) + source.delay_ms : source.start_at_unix_ms);
   record.set_scheduled(record.start_at_unix_ms() > to_unix_ms(ctx.now) && !planted.start_early);
   set_payload(record, *record.mutable_input(), std::move(source.input), out);
   ctx.engine->begin(*ctx.definition, record);
+  if (source.restored_from_unix_ms != 0 && !planted.child_forgets_restore) may_have_begun(record, source.restored_from_unix_ms);
   add_event(record, v1::EVENT_KIND_TASK_SUBMITTED, 0, 0, ctx.now,
             record.scheduled() ? "starts at " + format_utc(record.start_at_unix_ms()) : std::string{});
   add_status(record, v1::STATUS_KIND_RECEIVED, ctx.now, out);
@@ -360,6 +364,10 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
   return out;
 }
 
+bool any_out(const v1::TaskRecord& record) {
+  return std::any_of(record.steps().begin(), record.steps().end(), [](const v1::StepRecord& step) { return is_out(step); });
+}
+
 bool any_attempt_out(const v1::TaskRecord& record) { return std::any_of(record.steps().begin(), record.steps().end(), attempt_out); }
 
 std::string idempotency_key(const v1::TaskRecord& record, const v1::StepRecord& step, v1::Direction direction) {
@@ -416,6 +424,7 @@ void decision::append(decision&& later) {
   move_all(hints, later.hints);
   move_all(waiting, later.waiting);
   found_no_instance = found_no_instance || later.found_no_instance;
+  move_all(children, later.children);
   move_all(transitions, later.transitions);
   move_all(failing, later.failing);
   move_all(alerts, later.alerts);

@@ -17,6 +17,11 @@ namespace fairlead::core {
 /// How long a ready step may wait for a slot or its input before the task is checked again. Only a safety net: freed slots and finished
 /// evaluations are reported at once.
 inline constexpr std::int64_t waiting_recheck_ms = 30'000;
+/// The same of a task whose children alone are in progress.
+inline constexpr std::int64_t child_recheck_ms = 3'600'000;
+
+/// A child of a task that has no parent is at level 1.
+inline constexpr std::uint32_t most_levels = 8;
 
 /// The source of a new task. The caller has checked all of it.
 struct new_task {
@@ -28,12 +33,14 @@ struct new_task {
   std::vector<v1::Label> labels;
   std::int32_t priority = 0;
   std::optional<v1::ReplyAddress> reply;
-  std::optional<v1::LaunchOf> launch;  // the job and time, if the task is a launch
-  std::int64_t deadline_unix_ms = 0;   // of the launch; the task's timeout passes then, or earlier by its workflow; 0: none
-  std::int64_t start_at_unix_ms = 0;   // not before this moment; 0: none given
-  std::int64_t delay_ms = 0;           // the same, counted from now
-  std::string submitted_by;            // empty: not known
-  std::optional<v1::Origin> origin;    // nullopt: not over the API
+  std::optional<v1::LaunchOf> launch;      // the job and time, if the task is a launch
+  std::int64_t deadline_unix_ms = 0;       // of the launch; the task's timeout passes then, or earlier by its workflow; 0: none
+  std::int64_t start_at_unix_ms = 0;       // not before this moment; 0: none given
+  std::int64_t delay_ms = 0;               // the same, counted from now
+  std::string submitted_by;                // empty: not known
+  std::optional<v1::Origin> origin;        // nullopt: not over the API
+  std::optional<v1::ParentOf> parent;      // of a child
+  std::int64_t restored_from_unix_ms = 0;  // not 0: the child may have begun before, in time that a restore has lost since this moment
 };
 
 /// The record of a new task: pending, with its initial steps.
@@ -61,6 +68,11 @@ struct key_parts {
 };
 key_parts parts_of_key(std::string key);
 
+/// The id of the child that carries out the step at its present generation.
+std::string child_id(const v1::TaskRecord& record, const v1::StepRecord& step);
+
+/// Some step has an attempt or a child in progress.
+bool any_out(const v1::TaskRecord& record);
 /// Some step has an attempt in progress.
 bool any_attempt_out(const v1::TaskRecord& record);
 

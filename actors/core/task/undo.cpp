@@ -22,7 +22,10 @@ void task_machine::begin_undo(std::string reason) {
   forget_end();
   for (std::uint32_t i = 0; i < steps(); ++i) {
     auto& step = at(i);
-    if (attempt_out(step) || of_end(step)) continue;
+    // Undoing is a child already that a join has dropped after its end.
+    if (child_out(step) && step.state() == v1::STEP_STATE_RUNNING && !planted(&planted_faults::child_not_cancelled))
+      ask_child(i, v1::OPERATOR_VERB_CANCEL);
+    if (is_out(step) || of_end(step)) continue;
     step.clear_not_before_unix_ms();
     step.clear_awaits_callback();
     // Its agent counts the lease by a steady clock: it is no longer than one that would begin now.
@@ -101,6 +104,7 @@ void task_machine::undo_next(std::uint32_t index) {
   const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
   const auto asked_in_vain = looked_up_in_vain(step);
   if (step.given_up() && !asked_in_vain) return;
+  if (step.kind() == v1::STEP_KIND_WORKFLOW) return undo_child(index);
   if (doubt && !asked_in_vain) {
     // Only a connected agent can say whether it looks calls up.
     const auto& definition = definition_of(step);

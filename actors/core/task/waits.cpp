@@ -18,7 +18,11 @@ class inspection {
 
   std::vector<step_wait> run() {
     for (std::uint32_t i = 0; i < steps(); ++i)
-      if (at(i).state() == v1::STEP_STATE_RUNNING && !attempt_out(at(i))) add(i, at(i).direction(), awaited::outcome);
+      if (child_out(at(i)))
+        add(i, at(i).direction(), awaited::child);
+      else if (at(i).state() == v1::STEP_STATE_RUNNING && !attempt_out(at(i)))
+        add(i, at(i).direction(), awaited::outcome);
+    const auto children = out_.size();
     if (record_.failing())
       of_failing();
     else if (record_.state() == v1::TASK_STATE_RUNNING)
@@ -26,7 +30,7 @@ class inspection {
     else if (std::none_of(record_.steps().begin(), record_.steps().end(),
                           [this](const auto& step) { return !of_end(step) && holds_up_undo(record_, step); }))
       of_undoing();
-    if (out_.empty() && std::none_of(record_.steps().begin(), record_.steps().end(), under_way))
+    if (out_.size() == children && std::none_of(record_.steps().begin(), record_.steps().end(), under_way))
       add(0, v1::DIRECTION_PERFORM, awaited::turn);
     return std::move(out_);
   }
@@ -72,7 +76,7 @@ class inspection {
   void of_failing() {
     if (record_.terminated()) return;
     // Nothing begins before their end, look-ups included.
-    const auto others_out = [this](const v1::StepRecord& step) { return attempt_out(step) && !of_end(step); };
+    const auto others_out = [this](const v1::StepRecord& step) { return is_out(step) && !of_end(step); };
     if (std::any_of(record_.steps().begin(), record_.steps().end(), others_out)) return;
     for (std::uint32_t i = 0; i < steps(); ++i) {
       const auto& step = at(i);
@@ -88,7 +92,7 @@ class inspection {
     next_steps next;
     engine_.next_undo(definition_, record_, next);
     if (next.over) of_end(v1::FINALLY_AFTER_FAILURE);
-    const auto end_out = [this](const v1::StepRecord& step) { return attempt_out(step) && of_end(step); };
+    const auto end_out = [this](const v1::StepRecord& step) { return is_out(step) && of_end(step); };
     if (std::none_of(record_.steps().begin(), record_.steps().end(), end_out)) of_undo(next);
   }
 
@@ -151,6 +155,7 @@ const char* awaited_words(awaited what) {
     case awaited::until: return "its `until`";
     case awaited::output: return "its output";
     case awaited::instance: return "an instance of its agent";
+    case awaited::child: return "the end of its task";
     case awaited::outcome: return "the outcome of an attempt";
     case awaited::recovery: return "its recovery";
     case awaited::turn: return "its turn";

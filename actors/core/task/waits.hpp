@@ -16,6 +16,7 @@ enum class awaited {
   until,      // its `until`, requested likewise
   output,     // of the task, requested likewise
   instance,   // a free slot
+  child,      // the end of a task
   outcome,    // of an attempt without a lease: nothing will ever end it
   recovery,   // at a moment that is not in the row
   turn,       // to be undone or ended, although nothing else is in progress

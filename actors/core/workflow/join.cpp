@@ -137,7 +137,9 @@ std::optional<std::uint32_t> join_without(const workflow& definition, const v1::
 
 bool undo_settled(const workflow& definition, const v1::StepRecord& step) {
   switch (step.state()) {
-    case v1::STEP_STATE_COMPLETED: return !definition.compiled(step.definition()).undo_with;
+    case v1::STEP_STATE_COMPLETED:
+      if (step.kind() == v1::STEP_KIND_WORKFLOW) return definition.step_definition(step.definition()).undo().none();
+      return !definition.compiled(step.definition()).undo_with;
     case v1::STEP_STATE_RUNNING:
     case v1::STEP_STATE_IN_DOUBT:
     case v1::STEP_STATE_UNDOING: return false;

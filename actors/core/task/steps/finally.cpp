@@ -35,12 +35,12 @@ bool task_machine::has_begun() const { return std::any_of(record_.steps().begin(
 
 bool task_machine::is_other_out() const {
   return std::any_of(record_.steps().begin(), record_.steps().end(),
-                     [this](const v1::StepRecord& step) { return attempt_out(step) && !of_end(step); });
+                     [this](const v1::StepRecord& step) { return is_out(step) && !of_end(step); });
 }
 
 bool task_machine::is_end_out() const {
   return std::any_of(record_.steps().begin(), record_.steps().end(),
-                     [this](const v1::StepRecord& step) { return attempt_out(step) && of_end(step); });
+                     [this](const v1::StepRecord& step) { return is_out(step) && of_end(step); });
 }
 
 bool task_machine::others_are_over() const {

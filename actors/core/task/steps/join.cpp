@@ -24,6 +24,7 @@ void task_machine::drop(std::uint32_t index) {
   note(v1::EVENT_KIND_STEP_DROPPED, index, join ? at(*join).path() : std::string{});
   out_.changed = true;
   if (attempt_out(step)) return;
+  if (child_out(step)) return ask_child(index, v1::OPERATOR_VERB_CANCEL);
   step.clear_not_before_unix_ms();
   step.clear_awaits_callback();
   step.clear_failing_since_unix_ms();
@@ -36,7 +37,7 @@ void task_machine::drop(std::uint32_t index) {
 bool task_machine::let_go(std::uint32_t index, bool at_drop) {
   auto& step = at(index);
   const auto pending = step.state() == v1::STEP_STATE_PENDING;
-  if (attempt_out(step) || (!pending && step.state() != v1::STEP_STATE_FAILED)) return false;
+  if (is_out(step) || (!pending && step.state() != v1::STEP_STATE_FAILED)) return false;
   if (step.doubtful()) {
     move_step(record_, index, step_moves::doubt, ctx_.now, out_);
     return false;

@@ -10,12 +10,6 @@
 
 namespace fairlead::core {
 
-namespace {
-
-constexpr std::size_t most_decided_bytes = 8U << 20U;  // of values in one decision; the rest come in later ones
-
-}  // namespace
-
 std::size_t task_machine::decided_bytes() const {
   std::size_t out = 0;
   for (const auto& one : out_.payloads) out += one.json.size();
@@ -33,6 +27,7 @@ void task_machine::start_own(std::uint32_t index) {
   switch (step.kind()) {
     case v1::STEP_KIND_WAIT: return start_wait(index);
     case v1::STEP_KIND_SIGNAL: return start_signal(index);
+    case v1::STEP_KIND_WORKFLOW: return start_child(index);
     default:
       if (const auto value = value_of(index)) {
         // Each value may hold that of the step before twice: without a limit a chain of them fills the memory.
@@ -92,7 +87,8 @@ void task_machine::bring_wait_near(std::uint32_t index) {
     return step.set_not_before_unix_ms(by_ms);
   }
   const auto ahead_ms = step.started_at_unix_ms() - now_ms();
-  if (step.kind() == v1::STEP_KIND_VALUE || ahead_ms <= 0 || !waits_for_so_long(index)) return;
+  const auto waits = step.kind() == v1::STEP_KIND_WAIT || step.kind() == v1::STEP_KIND_SIGNAL;
+  if (!waits || ahead_ms <= 0 || !waits_for_so_long(index)) return;
   step.set_started_at_unix_ms(now_ms());
   step.set_not_before_unix_ms(step.not_before_unix_ms() - ahead_ms);
   out_.changed = true;
