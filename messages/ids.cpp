@@ -8,12 +8,24 @@
 
 namespace fairlead {
 
+namespace {
+
+constexpr std::size_t longest_chosen = 256, longest_of_child = 480;
+
+bool is_of_id(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == ':' || c == '@' ||
+         c == '/' || c == '-';
+}
+
+}  // namespace
+
 bool valid_task_id(const std::string& id) {
-  if (id.empty() || id.size() > 256) return false;
-  return std::all_of(id.begin(), id.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == ':' || c == '@' ||
-           c == '/' || c == '-';
-  });
+  return !id.empty() && id.size() <= longest_chosen && std::all_of(id.begin(), id.end(), is_of_id);
+}
+
+bool possible_task_id(const std::string& id) {
+  if (id.find('~') == std::string::npos) return valid_task_id(id);
+  return id.size() <= longest_of_child && std::all_of(id.begin(), id.end(), [](char c) { return c == '~' || is_of_id(c); });
 }
 
 std::uint64_t random_bits() {

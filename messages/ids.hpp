@@ -27,7 +27,7 @@ class strong_id {
   T value_{};
 };
 
-/// A client's name for a task: its own id or a UUIDv7, 1 to 256 bytes of [A-Za-z0-9._:@/-].
+/// A client's name for a task: its own id or a UUIDv7, 1 to 256 bytes of [A-Za-z0-9._:@/-]; or the id of a child.
 using task_id = strong_id<struct task_id_tag, std::string>;
 /// The store's number for a task; grows with time, never used again.
 using task_number = strong_id<struct task_number_tag, std::uint64_t>;
@@ -35,6 +35,10 @@ using task_number = strong_id<struct task_number_tag, std::uint64_t>;
 using epoch = strong_id<struct epoch_tag, std::uint64_t>;
 /// Position of a batch in the shard's history; rises by one.
 using batch_sequence = strong_id<struct batch_sequence_tag, std::uint64_t>;
+
+/// True for an id that a task may have: one that a client may choose, or that of a child, the task of a step with a sub-workflow. Such an id
+/// is `PARENT/STEP~N`, of at most 480 bytes.
+bool possible_task_id(const std::string& id);
 
 /// True for an id a client may choose.
 bool valid_task_id(const std::string& id);

@@ -223,7 +223,8 @@ void scheduler::answer(const v1::DeployRequest& what, std::uint64_t ticket) {
                              " at the moment; the step will wait for one");
       const auto looks_up = [this](const std::string& agent, const std::string& call) { return slots_.looks_up(agent, call); };
       const auto carries = [this](const std::string& agent, const auto& labels) { return slots_.carries(agent, labels); };
-      for (const auto& advice : core::advise(what.definition(), looks_up, carries))
+      const auto knows = [this](const std::string& name) { return catalog_.knows(name); };
+      for (const auto& advice : core::advise(what.definition(), looks_up, carries, knows))
         reply.add_warnings("step " + advice.step + ", " + advice.field + ": " + advice.sentence + "; " + advice.remedy);
     }
   }

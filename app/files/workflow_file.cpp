@@ -5,10 +5,9 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "actors/core/text/json.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/values/check_values.hpp"
-#include "actors/core/workflow/wait.hpp"
+#include "app/files/step_values.hpp"
 #include "app/files/workflow_types_file.hpp"
 #include "app/yaml/labels.hpp"
 #include "app/yaml/reader.hpp"
@@ -37,13 +36,14 @@ const std::vector<std::pair<std::string, bool>> end_words{{"completed", false}, 
 const std::vector<std::pair<std::string, bool>> on_timeout_words{{"fail", false}, {"continue", true}};
 
 // Each may be wrong for some kind of step.
-const std::vector<std::string> step_keys{"agent",   "call",       "wait",       "signal",   "with",      "input_type", "output_type",
-                                         "timeout", "on_timeout", "heartbeat",  "labels",   "retry_for", "attempts",   "backoff",
-                                         "retry",   "in_doubt",   "on_failure", "cool_off", "pivot",     "callback",   "repeat"};
+const std::vector<std::string> step_keys{"agent",       "call",     "wait",       "signal",    "with",       "input_type",
+                                         "output_type", "timeout",  "on_timeout", "heartbeat", "labels",     "retry_for",
+                                         "attempts",    "backoff",  "retry",      "in_doubt",  "on_failure", "cool_off",
+                                         "pivot",       "callback", "repeat",     "workflow",  "finally"};
 
 // Words of later releases, refused by name.
 const std::vector<std::string> later_in_workflow{"labels", "lock", "retry"};
-const std::vector<std::string> later_in_step{"for_each", "workflow", "lock"};
+const std::vector<std::string> later_in_step{"for_each", "lock"};
 const std::vector<std::string> later_in_undo{"retry"};
 
 class workflow_reader {
@@ -232,7 +232,8 @@ class workflow_reader {
     const auto call = found(section, "call", here);
     const auto wait = found(section, "wait", here);
     const auto signal = found(section, "signal", here);
-    step.set_kind(core::kind_of_keys(wait.has_value(), signal.has_value(), agent || call));
+    const auto child = found(section, "workflow", here);
+    step.set_kind(core::kind_of_keys(wait.has_value(), signal.has_value(), child.has_value(), agent || call));
     for (const auto& key : step_keys)
       if (auto why = core::why_not(step.kind(), key, step.join() > 0))
         section.refuse(key, std::move(why->sentence), std::move(why->remedy));
@@ -244,6 +245,8 @@ class workflow_reader {
         if (const auto text = call->text()) step.set_call(*text);
       }
       read_perform(section, here, step);
+    } else if (step.kind() == v1::STEP_KIND_WORKFLOW) {
+      read_child(section, here, *child, step);
     } else {
       if (step.kind() == v1::STEP_KIND_VALUE) read_value(section, here, step);
       if (step.kind() == v1::STEP_KIND_WAIT) read_wait(*wait, step);
@@ -298,17 +301,6 @@ class workflow_reader {
       step.mutable_undo()->set_none(true);
   }
 
-  /// A number is checked against the needs later.
-  static void read_join(const yaml_node& node, v1::StepDefinition& step) {
-    if (node.is_word("all")) return;
-    if (node.is_word("any")) return step.set_join(1);
-    const auto& value = node.value();
-    const auto digits = value.kind == yaml_value::kind_type::scalar && !value.text.empty() &&
-                        std::all_of(value.text.begin(), value.text.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (!digits) return node.expected("all, any, or how many of its needs must be completed");
-    if (const auto count = node.integer(1, core::max_steps)) step.set_join(static_cast<std::uint32_t>(*count));
-  }
-
   void read_callback(const yaml_node& node, v1::StepDefinition& step) {
     yaml_section section{node};
     if (const auto timeout = section.require("timeout", "how long the callback may take, such as 7d")) {
@@ -342,23 +334,6 @@ class workflow_reader {
     }
   }
 
-  // A duration, a time, or an expression that gives one of them.
-  static void read_wait(const yaml_node& node, v1::StepDefinition& step) {
-    const auto& value = node.value();
-    const bool scalar = value.kind == yaml_value::kind_type::scalar;
-    if (scalar && value.text.find("${") != std::string::npos) {
-      if (const auto json = node.json()) step.set_with_json(*json);
-      return;
-    }
-    const auto text = scalar ? core::canonical_wait(value.text) : std::nullopt;
-    if (!text)
-      node.expected("a duration such as 10m of at most 3660d, a time such as 2026-12-24T18:00:00Z, or an expression");
-    else if (core::is_wait_duration(*text) && *text == format_duration(0))
-      node.expected("a duration from 1ms to 3660d");
-    else
-      core::append_json_string(*step.mutable_with_json(), *text);
-  }
-
   void read_signal(yaml_section& section, const std::string& here, const yaml_node& signal, v1::StepDefinition& step) {
     step.set_with_json("null");
     if (const auto name = signal.text()) step.set_signal(*name);
@@ -370,6 +345,26 @@ class workflow_reader {
       if (section.word("on_timeout", goes_on, on_timeout_words)) step.set_goes_on_untimely(goes_on);
     }
     read_failure(section, here, step);
+  }
+
+  void read_child(yaml_section& section, const std::string& here, const yaml_node& child, v1::StepDefinition& step) {
+    if (const auto name = child.text()) step.set_workflow(*name);
+    if (const auto with = found(section, "with", here)) {
+      if (const auto json = with->json()) step.set_with_json(*json);
+    }
+    if (const auto timeout = found(section, "timeout", here)) {
+      if (const auto ms = timeout->duration_ms(1, longest_ms)) step.set_timeout_ms(*ms);
+    }
+    read_failure(section, here, step);
+    if (const auto pivot = found(section, "pivot", here)) {
+      if (const auto value = pivot->boolean()) step.set_pivot(*value);
+    }
+    const auto undo = found(section, "undo", here);
+    if (!undo) return;
+    step.mutable_undo()->set_none(true);
+    if (undo->is_word("none")) return;
+    auto why = core::why_no_undo(step.kind());
+    section.refuse("undo", std::move(why.sentence), std::move(why.remedy));
   }
 
   void read_undo(const yaml_node& node, v1::UndoDefinition& undo) {

@@ -84,8 +84,9 @@ v1::WorkflowDefinition finished(const detail::workflow_state& of) {
     auto& step = *out.mutable_steps(i);
     const auto& keys = of.keys[static_cast<std::size_t>(i)];
     const auto has = [&keys](const char* key) { return keys.count(key) != 0; };
-    step.set_kind(core::kind_of_keys(has("wait"), has("signal"), has("agent") || has("call")));
-    if (step.finally() != v1::FINALLY_NO && !has("undo")) step.mutable_undo()->set_none(true);
+    step.set_kind(core::kind_of_keys(has("wait"), has("signal"), has("workflow"), has("agent") || has("call")));
+    const bool has_child = step.kind() == v1::STEP_KIND_WORKFLOW;
+    if (step.finally() != v1::FINALLY_NO && !has("undo") && !has_child) step.mutable_undo()->set_none(true);
     if (step.kind() == v1::STEP_KIND_CALL) continue;
     if (!has("timeout")) step.clear_timeout_ms();
     if (!has("attempts")) step.clear_attempts();
@@ -94,7 +95,7 @@ v1::WorkflowDefinition finished(const detail::workflow_state& of) {
     if (!has("in_doubt")) step.clear_in_doubt();
     if (step.kind() == v1::STEP_KIND_SIGNAL || (step.kind() == v1::STEP_KIND_VALUE && !has("with"))) step.set_with_json("null");
     if (step.kind() == v1::STEP_KIND_WAIT) step.set_with_json(of.waits.at(i));
-    if (!has("undo")) step.mutable_undo()->set_none(true);
+    if (!has("undo") && !has_child) step.mutable_undo()->set_none(true);
   }
   return out;
 }
@@ -214,6 +215,11 @@ workflow_step& workflow_step::wait(std::string text) {
 
 workflow_step& workflow_step::signal(std::string name) {
   set("signal").set_signal(std::move(name));
+  return *this;
+}
+
+workflow_step& workflow_step::sub_workflow(std::string name) {
+  set("workflow").set_workflow(std::move(name));
   return *this;
 }
 

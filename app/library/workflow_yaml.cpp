@@ -90,11 +90,21 @@ class writer {
         if (step.goes_on_untimely()) line(2, "on_timeout", "continue");
         failure(step);
         break;
+      case v1::STEP_KIND_WORKFLOW: child(step); break;
       default: perform(step); break;
     }
   }
 
  private:
+  void child(const v1::StepDefinition& step) {
+    line(2, "workflow", step.workflow());
+    if (!step.with_json().empty()) line(2, "with", step.with_json());
+    if (step.timeout_ms() != 0) line(2, "timeout", format_duration(step.timeout_ms()));
+    failure(step);
+    if (step.pivot()) line(2, "pivot", "true");
+    if (step.has_undo()) undo(step.undo());
+  }
+
   void perform(const v1::StepDefinition& step) {
     line(2, "agent", quoted(step.agent()));
     line(2, "call", quoted(step.call()));

@@ -20,6 +20,17 @@ TEST(task_id, holds_one_to_256_of_the_allowed_characters) {
   EXPECT_FALSE(valid_task_id(std::string{"a\0b", 3}));
 }
 
+TEST(task_id, of_a_child_is_longer_and_has_its_own_sign) {
+  for (const std::string id : {"a", "order-1", "order-1/ship~1", "job@2026-03-29T01:00:00Z/ship~1/pack~12"})
+    EXPECT_TRUE(possible_task_id(id)) << id;
+  EXPECT_FALSE(valid_task_id("order-1/ship~1"));
+  EXPECT_TRUE(possible_task_id(std::string(256, 'x')));
+  EXPECT_FALSE(possible_task_id(std::string(257, 'x'))) << "chosen by somebody";
+  EXPECT_TRUE(possible_task_id(std::string(478, 'x') + "~1"));
+  EXPECT_FALSE(possible_task_id(std::string(479, 'x') + "~1"));
+  for (const std::string id : {"", " ", "a b/ship~1", "a/ship~1\n", "a#b~1", "\xc3\xa4~1"}) EXPECT_FALSE(possible_task_id(id)) << id;
+}
+
 TEST(uuid_v7, has_the_form_that_the_rfc_gives_it) {
   const std::regex form{"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"};
   for (int i = 0; i < 100; ++i) {

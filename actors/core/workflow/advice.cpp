@@ -19,13 +19,17 @@ std::string in_words(const google::protobuf::RepeatedPtrField<v1::Label>& labels
 }  // namespace
 
 std::vector<definition_problem> advise(const v1::WorkflowDefinition& definition, const lookup_catalog& looks_up,
-                                       const label_catalog& carries) {
+                                       const label_catalog& carries, const workflow_catalog& knows) {
   std::vector<definition_problem> out;
   for (const auto& step : definition.steps()) {
     if (carries && !step.labels().empty() && !carries(step.agent(), step.labels()))
       out.push_back({step.name(), "labels",
                      "no agent " + step.agent() + " carries " + in_words(step.labels()) + ": the step would wait for such an instance",
                      "add these labels to the agent, or remove them from the step"});
+    // A workflow that names itself is there as soon as it can run.
+    if (knows && step.kind() == v1::STEP_KIND_WORKFLOW && step.workflow() != definition.name() && !knows(step.workflow()))
+      out.push_back({step.name(), "workflow", "there is no workflow " + step.workflow() + ": the step would fail with code no_workflow",
+                     "deploy " + step.workflow() + " before the first task gets to this step"});
     if (!step.has_undo() || step.undo().none()) continue;
     const auto with = input_template::compile(step.undo().with_json());
     if (!with.ok()) continue;

@@ -15,8 +15,11 @@ using lookup_catalog = std::function<bool(const std::string& agent, const std::s
 /// Whether an instance of `agent` carries all of these labels, or may carry them as far as is known.
 using label_catalog = std::function<bool(const std::string& agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels)>;
 
-/// `definition` has passed check_definition. Without `carries` there is no advice about labels.
+/// Whether there is a workflow of this name.
+using workflow_catalog = std::function<bool(const std::string& workflow)>;
+
+/// `definition` has passed check_definition. Without `carries` there is no advice about labels, and without `knows` none about sub-workflows.
 std::vector<definition_problem> advise(const v1::WorkflowDefinition& definition, const lookup_catalog& looks_up,
-                                       const label_catalog& carries = {});
+                                       const label_catalog& carries = {}, const workflow_catalog& knows = {});
 
 }  // namespace fairlead::core

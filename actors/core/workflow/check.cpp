@@ -115,13 +115,19 @@ class checker {
     for (auto& found : check_finally(definition_, step))
       if (!full()) found_.push_back(std::move(found));
     if (step.kind() == v1::STEP_KIND_CALL) check_perform(index, graph);
-    if (step.kind() == v1::STEP_KIND_VALUE) check_template(index, "with", step.with_json(), graph, false);
+    if (step.kind() == v1::STEP_KIND_VALUE || step.kind() == v1::STEP_KIND_WORKFLOW)
+      check_template(index, "with", step.with_json(), graph, false);
     if (step.kind() == v1::STEP_KIND_WAIT) check_wait(index, graph);
     if (!step.when_json().empty())
       check_expression(index, "when", step.when_json(), graph, R"(write it as "${ … }", which gives true or false)");
     if (!v1::OnFailure_IsValid(step.on_failure())) add(name, "on_failure", "this release does not know this value", "");
     if (!may_fail(step) || is_of_end(step)) return;
-    if (effective(definition_, step) == v1::ON_FAILURE_COOL_OFF) {
+    if (step.kind() == v1::STEP_KIND_WORKFLOW) {
+      // check_kind knows what the step itself says.
+      if (step.on_failure() == v1::ON_FAILURE_UNSPECIFIED && definition_.on_failure() == v1::ON_FAILURE_COOL_OFF)
+        add(name, "on_failure", "the workflow has on_failure: cool_off, and a step with a sub-workflow does not cool off",
+            "set on_failure: undo, park, fail or continue on this step");
+    } else if (effective(definition_, step) == v1::ON_FAILURE_COOL_OFF) {
       if (step.cool_off_ms() == 0 && definition_.cool_off_ms() == 0)
         add(name, "cool_off", "on_failure: cool_off needs a duration", "add cool_off: 10m to the step or the workflow");
       else if (step.cool_off_ms() != 0)
@@ -351,7 +357,7 @@ class checker {
       if (is_of_end(step)) continue;
       if (step.pivot() && step.has_undo() && !step.undo().none())
         add(step.name(), "undo", "a pivot is never undone", "set undo: none");
-      else if (undoes && !step.has_undo())
+      else if (undoes && !says_how_it_is_undone(step))
         add(step.name(), "undo", who + " has on_failure: undo, so each step needs an undo", "add undo: { call: … }, or undo: none");
       for (const int pivot : pivots) {
         if (pivot == i) continue;
@@ -359,7 +365,8 @@ class checker {
           if (may_fail(step) && effective(definition_, step) == v1::ON_FAILURE_UNDO) {
             add(step.name(), "on_failure",
                 "this step comes after the pivot " + names_[static_cast<std::size_t>(pivot)] + ", so it can never be undone",
-                "set on_failure: park, fail, continue or cool_off on this step");
+                step.kind() == v1::STEP_KIND_WORKFLOW ? "set on_failure: park, fail or continue on this step"
+                                                      : "set on_failure: park, fail, continue or cool_off on this step");
           }
           break;
         }

@@ -19,6 +19,7 @@ std::string words_of(v1::StepKind kind) {
     case v1::STEP_KIND_VALUE: return "a step that computes a value";
     case v1::STEP_KIND_WAIT: return "a step that waits";
     case v1::STEP_KIND_SIGNAL: return "a step that waits for a signal";
+    case v1::STEP_KIND_WORKFLOW: return "a step with a sub-workflow";
     default: return "a step that an agent carries out";
   }
 }
@@ -29,21 +30,25 @@ bool one_of(std::string_view key, std::initializer_list<std::string_view> keys) 
 
 bool may_have(v1::StepKind kind, std::string_view key, bool joined) {
   if (one_of(key, {"needs", "join", "when", "undo"})) return true;
+  if (kind == v1::STEP_KIND_WORKFLOW) return one_of(key, {"workflow", "with", "timeout", "on_failure", "pivot"});
+  if (key == "finally") return true;
   // Whoever carries it out: its join may be one that can never be met.
   if (joined && one_of(key, {"on_failure", "cool_off"})) return true;
   switch (kind) {
     case v1::STEP_KIND_VALUE: return key == "with";
     case v1::STEP_KIND_WAIT: return key == "wait";
     case v1::STEP_KIND_SIGNAL: return one_of(key, {"signal", "timeout", "on_timeout", "on_failure", "cool_off"});
-    default: return !one_of(key, {"wait", "signal", "on_timeout"});
+    default: return !one_of(key, {"wait", "signal", "on_timeout", "workflow"});
   }
 }
 
 /// The fields of a message that are set, as keys of the file. `with`, `wait` and `undo` are looked at by themselves.
 std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
-  const std::array<std::pair<std::string_view, bool>, 19> all{{{"agent", !step.agent().empty()},
+  const std::array<std::pair<std::string_view, bool>, 21> all{{{"agent", !step.agent().empty()},
                                                                {"call", !step.call().empty()},
                                                                {"signal", !step.signal().empty()},
+                                                               {"workflow", !step.workflow().empty()},
+                                                               {"finally", step.finally() != v1::FINALLY_NO},
                                                                {"input_type", !step.input_type().empty()},
                                                                {"output_type", !step.output_type().empty()},
                                                                {"timeout", step.timeout_ms() != 0},
@@ -66,6 +71,16 @@ std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
   return out;
 }
 
+/// Keys that its sub-workflow may have in its own steps.
+refused_key why_not_of_child(const std::string& key) {
+  const auto words = words_of(v1::STEP_KIND_WORKFLOW);
+  if (key == "finally") return {words + " cannot be a step of the end", "remove finally, or call an agent at the end"};
+  if (one_of(key, {"input_type", "output_type"}))
+    return {words + " has no types of its own: `" + key + "` has no effect here",
+            "remove " + key + "; `input` of the sub-workflow says what its tasks can be given"};
+  return {words + " has no attempts: `" + key + "` has no effect here", "remove " + key + ", or set it on a step of the sub-workflow"};
+}
+
 class kind_checker {
  public:
   explicit kind_checker(const v1::StepDefinition& step) : step_(step) {}
@@ -81,10 +96,12 @@ class kind_checker {
     if (step_.callback_ms() < 0 || step_.callback_ms() > longest_wait_ms)
       add("callback.timeout", {std::to_string(step_.callback_ms()) + "ms is not between 1ms and " + format_duration(longest_wait_ms), ""});
     if (step_.kind() == v1::STEP_KIND_CALL) return std::move(found_);
-    if (!step_.has_undo())
+    const bool has_child = step_.kind() == v1::STEP_KIND_WORKFLOW;
+    if (!step_.has_undo() && !has_child)
       add("undo", {words_of(step_.kind()) + " says that there is nothing to undo", "set undo: none"});
-    else if (v1::UndoDefinition none; none.set_none(true), step_.undo().SerializeAsString() != none.SerializeAsString())
+    else if (v1::UndoDefinition none; none.set_none(true), step_.has_undo() && step_.undo().SerializeAsString() != none.SerializeAsString())
       add("undo", why_no_undo(step_.kind()));
+    if (has_child) check_workflow();
     if (step_.kind() == v1::STEP_KIND_VALUE && trim_json(step_.with_json()).empty())
       add("with", {"the value of the step is missing", "set with: null"});
     if (step_.kind() == v1::STEP_KIND_WAIT && trim_json(step_.with_json()).empty())
@@ -111,6 +128,21 @@ class kind_checker {
       add("undo", {"what the rounds of a repeated step have done is not undone", "set undo: none, and undo it in a step of its own"});
   }
 
+  void check_timeout() {
+    if (step_.timeout_ms() < 0 || step_.timeout_ms() > longest_wait_ms)
+      add("timeout", {std::to_string(step_.timeout_ms()) + "ms is not between 1ms and " + format_duration(longest_wait_ms), ""});
+  }
+
+  void check_workflow() {
+    if (step_.workflow().empty())
+      add("workflow", {"the name of the sub-workflow is missing", "add workflow: NAME"});
+    else if (!valid_name(step_.workflow()))
+      add("workflow", {shown_name(step_.workflow()) + " is not a valid name of a workflow", name_rule});
+    if (step_.on_failure() == v1::ON_FAILURE_COOL_OFF)
+      add("on_failure", {"a step with a sub-workflow does not cool off", "set on_failure: undo, park, fail or continue"});
+    check_timeout();
+  }
+
   void check_signal() {
     if (step_.signal().empty())
       add("signal", {"the name of the signal is missing", "add signal: NAME"});
@@ -118,10 +150,8 @@ class kind_checker {
       add("signal", {shown_name(step_.signal()) + " is not a valid name of a signal", name_rule});
     if (step_.with_json() != "null")
       if (auto why = why_not(step_.kind(), "with")) add("with", std::move(*why));
-    if (step_.timeout_ms() == 0)
-      add("timeout", {"a step that waits for a signal needs a timeout", "add timeout: 7d"});
-    else if (step_.timeout_ms() < 0 || step_.timeout_ms() > longest_wait_ms)
-      add("timeout", {std::to_string(step_.timeout_ms()) + "ms is not between 1ms and " + format_duration(longest_wait_ms), ""});
+    if (step_.timeout_ms() == 0) add("timeout", {"a step that waits for a signal needs a timeout", "add timeout: 7d"});
+    check_timeout();
     if (!step_.goes_on_untimely() || step_.join() > 0) return;
     const auto no_effect = [&](const std::string& key) {
       add(key, {"with on_timeout: continue the step cannot fail: `" + key + "` has no effect here",
@@ -137,9 +167,10 @@ class kind_checker {
 
 }  // namespace
 
-v1::StepKind kind_of_keys(bool waits, bool awaits_signal, bool calls) {
+v1::StepKind kind_of_keys(bool waits, bool awaits_signal, bool names_workflow, bool calls) {
   if (waits) return v1::STEP_KIND_WAIT;
   if (awaits_signal) return v1::STEP_KIND_SIGNAL;
+  if (names_workflow) return v1::STEP_KIND_WORKFLOW;
   return calls ? v1::STEP_KIND_CALL : v1::STEP_KIND_VALUE;
 }
 
@@ -148,14 +179,22 @@ std::optional<refused_key> why_not(v1::StepKind kind, std::string_view key, bool
   const auto name = std::string{key};
   const auto no_effect = "`" + name + "` has no effect here";
   const bool waits = kind == v1::STEP_KIND_WAIT || kind == v1::STEP_KIND_SIGNAL;
-  if (waits && one_of(key, {"agent", "call", "wait", "signal"}))
-    return refused_key{std::string{kind == v1::STEP_KIND_WAIT ? "`wait`" : "`signal`"} + " and `" + name + "` exclude one another",
-                       key == "signal" ? "remove wait; timeout says how long the step waits for its signal" : "make two steps of it"};
+  const bool has_child = kind == v1::STEP_KIND_WORKFLOW;
+  if ((waits || has_child) && one_of(key, {"agent", "call", "wait", "signal", "workflow"}))
+    return refused_key{std::string{has_child                    ? "`workflow`"
+                                   : kind == v1::STEP_KIND_WAIT ? "`wait`"
+                                                                : "`signal`"} +
+                           " and `" + name + "` exclude one another",
+                       kind == v1::STEP_KIND_WAIT && key == "signal" ? "remove wait; timeout says how long the step waits for its signal"
+                                                                     : "make two steps of it"};
+  if (key == "workflow") return refused_key{"only a step with a sub-workflow has `workflow`", "remove workflow"};
   if (kind == v1::STEP_KIND_CALL || one_of(key, {"signal", "on_timeout"}))
     return refused_key{
         "only a step that waits for a signal has `" + name + "`",
         "remove " + name +
-            (kind == v1::STEP_KIND_CALL && key == "on_timeout" ? "; on_failure says what follows a step that has failed" : "")};
+            ((kind == v1::STEP_KIND_CALL || has_child) && key == "on_timeout" ? "; on_failure says what follows a step that has failed"
+                                                                              : "")};
+  if (has_child) return why_not_of_child(name);
   if (one_of(key, {"with", "input_type"})) return refused_key{words_of(kind) + " has no input: " + no_effect, "remove " + name};
   if (one_of(key, {"on_failure", "cool_off"})) return refused_key{words_of(kind) + " cannot fail: " + no_effect, "remove " + name};
   if (key == "pivot") return refused_key{words_of(kind) + " changes nothing: " + no_effect, "remove pivot"};
@@ -164,12 +203,20 @@ std::optional<refused_key> why_not(v1::StepKind kind, std::string_view key, bool
                      "remove " + name + (kind == v1::STEP_KIND_VALUE ? ", or give the step an agent and a call" : "")};
 }
 
-refused_key why_no_undo(v1::StepKind kind) { return {words_of(kind) + " has nothing to undo", "remove undo, or set undo: none"}; }
+refused_key why_no_undo(v1::StepKind kind) {
+  if (kind == v1::STEP_KIND_WORKFLOW)
+    return {"a step with a sub-workflow has no call that undoes it: its task is undone as the sub-workflow says",
+            "remove undo, or set undo: none to keep what the sub-workflow has done"};
+  return {words_of(kind) + " has nothing to undo", "remove undo, or set undo: none"};
+}
 
 bool may_fail(const v1::StepDefinition& step) {
   if (step.join() > 0) return true;
-  return step.kind() == v1::STEP_KIND_CALL || (step.kind() == v1::STEP_KIND_SIGNAL && !step.goes_on_untimely());
+  return step.kind() == v1::STEP_KIND_CALL || step.kind() == v1::STEP_KIND_WORKFLOW ||
+         (step.kind() == v1::STEP_KIND_SIGNAL && !step.goes_on_untimely());
 }
+
+bool says_how_it_is_undone(const v1::StepDefinition& step) { return step.has_undo() || step.kind() == v1::STEP_KIND_WORKFLOW; }
 
 std::vector<definition_problem> check_kind(const v1::StepDefinition& step) { return kind_checker{step}.run(); }
 

@@ -13,7 +13,7 @@
 namespace fairlead::core {
 
 /// Of a step with these keys. Where they exclude one another the first counts, and why_not() refuses the others.
-v1::StepKind kind_of_keys(bool waits, bool awaits_signal, bool calls);
+v1::StepKind kind_of_keys(bool waits, bool awaits_signal, bool names_workflow, bool calls);
 
 struct refused_key {
   std::string sentence;
@@ -29,6 +29,9 @@ refused_key why_no_undo(v1::StepKind kind);
 
 /// Whether the step can end as failed, so that `on_failure` says what follows.
 bool may_fail(const v1::StepDefinition& step);
+
+/// Whether the definition says how the step is undone. The task of a sub-workflow is undone by its own workflow.
+bool says_how_it_is_undone(const v1::StepDefinition& step);
 
 /// What is wrong with the fields that the step's kind rules, except for expressions. Of a step that an agent carries out only fields of
 /// other kinds are looked at.

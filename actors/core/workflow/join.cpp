@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/workflow/check_kinds.hpp"
 #include "messages/task_states.hpp"
 
 namespace fairlead::core {
@@ -176,7 +177,7 @@ std::vector<definition_problem> check_joins(const v1::WorkflowDefinition& defini
     if (step.pivot())
       out.push_back({step.name(), "pivot", "a join may leave this step over, and a pivot is never undone",
                      "let a step need it that no join leaves over, or remove pivot"});
-    if (!step.has_undo() && !undoes)
+    if (!says_how_it_is_undone(step) && !undoes)
       out.push_back({step.name(), "undo", "a join may leave this step over, so it needs an undo", "say how it is undone, or undo: none"});
   }
   return out;

@@ -51,13 +51,17 @@ result<input_template> template_of(const std::string& where, const std::string& 
   return failure;
 }
 
-/// A stored step may be of a later release, and its input must not become the whole input of the task, as that of an agent may.
+/// A stored step may be of a later release, and its input must not become the whole input of the task, as that of an agent or of a
+/// sub-workflow may.
 std::optional<error> unusable_kind(const v1::StepDefinition& step) {
   if (!v1::StepKind_IsValid(step.kind()))
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step.name() + " is of a kind that this release does not know", ""};
   if (!v1::Finally_IsValid(step.finally()))
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step.name() + " has a `finally` that this release does not know", ""};
-  if (step.kind() != v1::STEP_KIND_CALL && step.with_json().empty())
+  if (step.kind() == v1::STEP_KIND_WORKFLOW && step.workflow().empty())
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step.name() + " names no sub-workflow", ""};
+  const bool may_take_whole_input = step.kind() == v1::STEP_KIND_CALL || step.kind() == v1::STEP_KIND_WORKFLOW;
+  if (!may_take_whole_input && step.with_json().empty())
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step.name() + " has no agent and no value", ""};
   return std::nullopt;
 }

@@ -418,7 +418,7 @@ TEST(workflow_file, shows_what_is_wrong_with_a_step_without_an_agent_at_its_line
       {"    wait: 10m\n    needs: [b]\n", {"5:12: steps.a.needs: \"b\" is not a step of this workflow"}},
       {"    wait: 10m\n    tiemout: 1h\n",
        {"5:5: steps.a.tiemout: this key is not known here; known keys: needs, join, when, finally, agent, call, wait, "
-        "signal or undo"}},
+        "signal, workflow or undo"}},
       {"    signal: approved\n", {"3:3: steps.a.timeout: a step that waits for a signal needs a timeout; add timeout: 7d"}},
       {"    signal: approved\n    timeout: 0s\n", {"5:14: steps.a.timeout: expected a duration from 1ms to 3660d, found \"0s\""}},
       {"    signal: Approved\n    timeout: 1h\n",
@@ -459,7 +459,7 @@ TEST(workflow_file, reads_what_goes_on_without_a_step_and_how_the_task_ends_then
 }
 
 TEST(workflow_file, refuses_later_words_by_name) {
-  for (const auto* key : {"for_each", "workflow", "lock"})
+  for (const auto* key : {"for_each", "lock"})
     EXPECT_EQ(workflow_problems(step_with(std::string{key} + ": x")),
               lines{"3:1: steps.a." + std::string{key} + ": this key is not supported yet"});
   for (const auto* key : {"labels", "lock", "retry"})

@@ -89,8 +89,8 @@ namespace detail {
 struct workflow_state;
 }
 
-/// A step under construction; it keeps its workflow alive. Without agent, call, wait and signal it computes a value: what `with` gives, or
-/// null.
+/// A step under construction; it keeps its workflow alive. Without agent, call, wait, signal and sub-workflow it computes a value: what
+/// `with` gives, or null.
 class workflow_step {
  public:
   workflow_step& needs(const std::string& step);
@@ -111,12 +111,15 @@ class workflow_step {
   workflow_step& wait(std::string text);
   /// The step waits for a signal of this name; the signal's data are its output. It needs a timeout.
   workflow_step& signal(std::string name);
+  /// Another workflow carries the step out, in a task of its own: `workflow` in YAML. Its input is what `with` gives, its output is the
+  /// step's, and it is undone with the step.
+  workflow_step& sub_workflow(std::string name);
   /// What happens without a signal in time; default: the step fails.
   workflow_step& on_timeout(fairlead::on_timeout what);
   /// Such as "${ .input.express }": the step is skipped if that gives false. It must give true or false.
   workflow_step& when(const std::string& expression);
-  /// JSON template: a string that is wholly "${ EXPRESSION }" stands for the expression's result. Without a template an agent gets the
-  /// task's input, and a computed value is null.
+  /// JSON template: a string that is wholly "${ EXPRESSION }" stands for the expression's result. Without a template an agent and a
+  /// sub-workflow get the task's input, and a computed value is null.
   workflow_step& with(std::string json_template);
   workflow_step& timeout(duration how_long);
   /// As for an undo.

@@ -46,6 +46,28 @@ TEST(workflow_advice, warns_of_an_undo_that_reads_an_output_which_nobody_could_l
   EXPECT_EQ(advice_for(definition, looks_up), lines{});
 }
 
+TEST(workflow_advice, warns_of_a_sub_workflow_that_is_not_there) {
+  v1::WorkflowDefinition definition;
+  definition.set_name("order");
+  auto* step = definition.add_steps();
+  step->set_name("ship");
+  step->set_kind(v1::STEP_KIND_WORKFLOW);
+  step->set_workflow("shipment");
+  const auto told = [&](const workflow_catalog& knows) {
+    lines out;
+    for (const auto& one : advise(definition, nothing_is_looked_up, {}, knows))
+      out.push_back(one.step + "/" + one.field + ": " + one.sentence + "; " + one.remedy);
+    return out;
+  };
+  EXPECT_EQ(told({}), lines{}) << "nobody knows which workflows there are";
+  EXPECT_EQ(told([](const std::string& name) { return name == "shipment"; }), lines{});
+  EXPECT_EQ(told([](const std::string&) { return false; }),
+            lines{"ship/workflow: there is no workflow shipment: the step would fail with code no_workflow; deploy shipment before the "
+                  "first task gets to this step"});
+  step->set_workflow("order");
+  EXPECT_EQ(told([](const std::string&) { return false; }), lines{}) << "it is deployed with this definition";
+}
+
 TEST(workflow_advice, warns_of_labels_that_no_agent_of_that_name_carries) {
   auto definition = one_step();
   auto* label = definition.mutable_steps(0)->add_labels();

@@ -23,7 +23,7 @@ lines problems_of_kinds(const v1::WorkflowDefinition& definition) {
 }
 
 v1::StepDefinition* add_of_kind(v1::WorkflowDefinition& definition, v1::StepKind kind) {
-  constexpr std::array names{"call", "value", "wait", "signal"};
+  constexpr std::array names{"call", "value", "wait", "signal", "child"};
   auto* step = definition.add_steps();
   step->set_name(names.at(static_cast<std::size_t>(kind)));
   step->set_kind(kind);
@@ -35,6 +35,10 @@ v1::StepDefinition* add_of_kind(v1::WorkflowDefinition& definition, v1::StepKind
     step->mutable_backoff()->set_first_ms(100);
     step->mutable_backoff()->set_factor(2);
     step->mutable_backoff()->set_max_ms(1'000);
+    return step;
+  }
+  if (kind == v1::STEP_KIND_WORKFLOW) {
+    step->set_workflow("shipment");
     return step;
   }
   step->mutable_undo()->set_none(true);
@@ -58,12 +62,13 @@ constexpr std::array without_agent{v1::STEP_KIND_VALUE, v1::STEP_KIND_WAIT, v1::
 TEST(workflow_kinds, accepts_each_kind) {
   v1::WorkflowDefinition all;
   all.set_name("w");
-  for (int kind = 0; kind < 4; ++kind) {
+  for (int kind = 0; kind < 5; ++kind) {
     EXPECT_EQ(problems_of_kinds(one_of_kind(static_cast<v1::StepKind>(kind))), lines{}) << kind;
     add_of_kind(all, static_cast<v1::StepKind>(kind));
   }
-  all.mutable_steps(1)->set_with_json(R"({"sum":"${ .steps.call.a + .steps.signal.b }","by":"${ .status.wait }"})");
-  for (const auto* need : {"call", "wait", "signal"}) all.mutable_steps(1)->add_needs(need);
+  all.mutable_steps(1)->set_with_json(
+      R"({"sum":"${ .steps.call.a + .steps.signal.b }","by":"${ .status.wait }","it":"${ .steps.child }"})");
+  for (const auto* need : {"call", "wait", "signal", "child"}) all.mutable_steps(1)->add_needs(need);
   all.mutable_steps(2)->set_with_json(R"("${ .steps.call.pause }")");
   all.mutable_steps(2)->add_needs("call");
   all.mutable_steps(3)->set_when_json(R"("${ .input.ask }")");
@@ -156,7 +161,7 @@ TEST(workflow_kinds, says_why_a_key_has_no_effect) {
             "only a step that waits for a signal has `on_timeout`; remove on_timeout; on_failure says what follows a step that has failed");
   EXPECT_EQ(words(v1::STEP_KIND_WAIT, "on_timeout"), "only a step that waits for a signal has `on_timeout`; remove on_timeout");
   for (const auto* key : {"needs", "when", "undo"})
-    for (int kind = 0; kind < 4; ++kind) EXPECT_EQ(words(static_cast<v1::StepKind>(kind), key), "") << key;
+    for (int kind = 0; kind < 5; ++kind) EXPECT_EQ(words(static_cast<v1::StepKind>(kind), key), "") << key;
 }
 
 TEST(workflow_kinds, a_step_with_an_agent_has_nothing_of_a_signal) {
@@ -336,10 +341,11 @@ TEST(workflow_kinds, the_texts_of_a_workflow_are_those_of_its_steps_and_its_outp
 }
 
 TEST(workflow_kinds, follow_from_the_keys) {
-  EXPECT_EQ(kind_of_keys(false, false, true), v1::STEP_KIND_CALL);
-  EXPECT_EQ(kind_of_keys(false, false, false), v1::STEP_KIND_VALUE);
-  EXPECT_EQ(kind_of_keys(true, true, true), v1::STEP_KIND_WAIT);
-  EXPECT_EQ(kind_of_keys(false, true, true), v1::STEP_KIND_SIGNAL);
+  EXPECT_EQ(kind_of_keys(false, false, false, true), v1::STEP_KIND_CALL);
+  EXPECT_EQ(kind_of_keys(false, false, false, false), v1::STEP_KIND_VALUE);
+  EXPECT_EQ(kind_of_keys(true, true, true, true), v1::STEP_KIND_WAIT);
+  EXPECT_EQ(kind_of_keys(false, true, true, true), v1::STEP_KIND_SIGNAL);
+  EXPECT_EQ(kind_of_keys(false, false, true, true), v1::STEP_KIND_WORKFLOW);
 }
 
 TEST(workflow_kinds, a_callback_belongs_to_a_call_and_has_an_end) {
