@@ -108,7 +108,7 @@ void scheduler::begin_child(std::uint64_t parent, core::child_order& order) {
   if (by == nullptr) return;
   const auto known = lookup(order.id);
   if (!known) return void(fail(known.failure()));
-  if (*known && !faults_.child_twice)
+  if (*known)
     return refuse_child(parent, order, core::child_gone_code, "there has been a task " + order.id + " before");
   auto definition = catalog_.current(order.workflow, committed());
   if (!definition && !workflow_catalog::is_refusal(definition.failure())) return void(fail(definition.failure()));
@@ -126,6 +126,11 @@ void scheduler::begin_child(std::uint64_t parent, core::child_order& order) {
   part.set_step(order.step);
   part.set_depth(by->record.parent().depth() + 1);
   auto hash = store::submission_hash(order.workflow, order.input, item.labels(), item.priority(), nullptr);
+  if (faults_.child_twice) {
+    auto again = item;
+    again.set_id(order.id + "1");
+    create(again, order.input, hash, *definition, 0, {std::nullopt, order.deadline_unix_ms, part});
+  }
   create(item, std::move(order.input), std::move(hash), std::move(*definition), 0,
          {std::nullopt, order.deadline_unix_ms, std::move(part), by->record.restored_from_unix_ms()});
 }
