@@ -75,6 +75,7 @@ void task_check::look_at(number_key key, std::string_view payload) {
   check_payloads(*record);
   check_definition(*record);
   check_alert(*record);
+  check_family(*record);
   // The counters have it among the archived tasks already.
   if (!moves(*record)) move_counters(counted_, {}, index_state_of(*record));
 }
@@ -214,6 +215,20 @@ void task_check::check_alert(const v1::TaskRecord& record) {
   } else if ((*found)->task_id() != record.id()) {
     finding(record, "names " + name + ", which is about another task");
   }
+}
+
+// A child ends before its parent, and stays in the store as long as the parent.
+void task_check::check_family(const v1::TaskRecord& record) {
+  for (const auto& step : record.steps()) {
+    if (!child_out(step)) continue;
+    const auto child = find_task(of_, step.child().id());
+    if (!child) continue;
+    if (!*child || !present(table::task, keys::task(default_namespace, (*child)->number())))
+      finding(record, "waits for task `" + step.child().id() + "`, which is not in table task");
+  }
+  if (!record.has_parent() || has_ended(record.state())) return;
+  if (!present(table::task, keys::task(default_namespace, record.parent().number())))
+    finding(record, "is a part of task `" + record.parent().id() + "`, which is not in table task");
 }
 
 }  // namespace fairlead::store

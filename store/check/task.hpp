@@ -46,6 +46,7 @@ class task_check {
   void check_payloads(const v1::TaskRecord& record);
   void check_definition(const v1::TaskRecord& record);
   void check_alert(const v1::TaskRecord& record);
+  void check_family(const v1::TaskRecord& record);
   bool present(table where, std::string_view key);
 
   const snapshot& of_;

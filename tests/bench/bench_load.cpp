@@ -72,6 +72,7 @@ load_result run_load(const load_options& options) {
   bench_node::options node_options;
   node_options.directory = options.directory;
   node_options.record = options.record;
+  node_options.flow_steps = options.flow_steps;
   node_options.http_port = options.http_port;
   node_options.agent_elsewhere = options.agent_elsewhere;
   node_options.watched = options.watched;
@@ -83,7 +84,8 @@ load_result run_load(const load_options& options) {
 
   load_progress progress;
   const auto total = options.warm_up + options.tasks;
-  const auto client = node.system().spawn(run_load_client, node.gateway(), load_plan{total, options.in_flight, "order"}, &progress);
+  const auto client = node.system().spawn(run_load_client, node.gateway(),
+                                          load_plan{total, options.in_flight, options.flow_steps != 0 ? "flow" : "order"}, &progress);
   const auto ended = [&](std::uint64_t count) {
     wait_for(progress, [count](const load_progress& p) { return p.ended >= count; });
     const std::lock_guard lock{progress.guard};

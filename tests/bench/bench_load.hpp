@@ -16,6 +16,7 @@ struct load_options {
   std::uint32_t in_flight = 1;      // tasks submitted and not yet ended
   std::uint64_t tasks = 1000;       // to run
   std::uint64_t warm_up = 100;      // of them, not counted
+  std::uint32_t flow_steps = 0;     // not 0: tasks of so many steps in place of the order's three
   bool record = false;              // keep every batch, for the replay
   bool lmdb_only = false;           // without a journal
   bool watched = false;             // by a console that lists tasks every second

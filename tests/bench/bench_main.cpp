@@ -33,6 +33,7 @@ struct choices {
   double scale = 1;
   std::uint64_t pending = 0;
   bool due = false;
+  bool flow = false;
   bool http = false;
   bool slow_http = false;
   bool network = false;
@@ -170,6 +171,42 @@ int run_store_alone(const choices& chosen) {
           behind.most_unapplied_bytes / 1e6);
       std::fflush(stdout);
     }
+  }
+  std::filesystem::remove_all(chosen.directory + "/store");
+  return 0;
+}
+
+/// What a step costs of a task of 100 steps, beside one of the order's three, in turns.
+int run_flow(const choices& chosen) {
+  constexpr int rounds = 5;
+  constexpr std::uint32_t flow_steps = 100, order_steps = 3;
+  for (const auto in_flight : chosen.in_flight) {
+    std::vector<double> slower, more_cpu, more_bytes;
+    for (int round = 0; round < rounds; ++round) {
+      double step_us[2], cpu_us[2], bytes[2];
+      for (const bool flow : {false, true}) {
+        const auto steps = flow ? flow_steps : order_steps;
+        load_options options;
+        options.directory = chosen.directory + "/store";
+        options.in_flight = in_flight;
+        options.flow_steps = flow ? flow_steps : 0;
+        options.tasks = std::max<std::uint64_t>(tasks_for(in_flight, chosen.scale) * order_steps / steps / 3, in_flight);
+        options.warm_up = std::max<std::uint64_t>(options.tasks / 10, 10);
+        const auto measured = run_load(options);
+        const auto counted = static_cast<double>(options.tasks) * steps;
+        step_us[flow] = 1e6 / (measured.tasks_per_s * steps);
+        cpu_us[flow] = measured.cpu_s * 1e6 / counted;
+        bytes[flow] = measured.bytes_per_task / steps;
+        std::printf("%u in flight, tasks of %u steps: %.1f us a step, %.1f us of CPU, %.0f bytes written\n", in_flight, steps,
+                    step_us[flow], cpu_us[flow], bytes[flow]);
+        std::fflush(stdout);
+      }
+      slower.push_back(step_us[1] / step_us[0]);
+      more_cpu.push_back(cpu_us[1] / cpu_us[0]);
+      more_bytes.push_back(bytes[1] / bytes[0]);
+    }
+    std::printf("%u in flight, a step of a task of %u to one of %u, medians of %d pairs: time %.2f, CPU %.2f, bytes %.2f\n", in_flight,
+                flow_steps, order_steps, rounds, percentile(slower, 0.5), percentile(more_cpu, 0.5), percentile(more_bytes, 0.5));
   }
   std::filesystem::remove_all(chosen.directory + "/store");
   return 0;
@@ -356,6 +393,7 @@ int main(int argc, char** argv) {
   app.add_option("--live", chosen.live, "tasks that stand live in the store before each run");
   app.add_option("--scale", chosen.scale, "times the usual number of tasks")->capture_default_str();
   app.add_option("--pending", chosen.pending, "instead: what this many pending tasks cost a node that does nothing");
+  app.add_flag("--flow", chosen.flow, "instead: what a step costs of a task of 100 steps, beside one of the order workload, in turns");
   app.add_flag("--due", chosen.due, "instead: what the Supervisor costs with nothing due and with 100,000 steps due at once");
   app.add_flag("--http", chosen.http, "instead: the http agent beside a bare libcurl loop, against the same local server");
   app.add_flag("--slow-http", chosen.slow_http, "instead: what 10,000 steps cost an http agent whose service answers after 20 s");
@@ -384,6 +422,7 @@ int main(int argc, char** argv) {
     if (chosen.http) return run_http_agent(chosen);
     if (chosen.slow_http) return run_slow_http_agent(chosen);
     if (chosen.due) return run_due(chosen);
+    if (chosen.flow) return run_flow(chosen);
     return chosen.pending > 0 ? run_standing_still(chosen) : run(chosen);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "bench: %s\n", failure.what());

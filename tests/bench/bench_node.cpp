@@ -105,12 +105,30 @@ std::uint64_t bench_node::zeroed_bytes() const {
   return (now.journal().segments() + now.journal().spare_segments()) * now.journal().segment_bytes();
 }
 
-v1::DeployRequest order_workflow() {
-  const auto file = app::parse_workflow("order.yaml", order_yaml, nullptr);
+namespace {
+
+v1::DeployRequest deployment(const std::string& yaml) {
+  const auto file = app::parse_workflow("bench.yaml", yaml, nullptr);
   if (!file.problems.empty()) throw std::logic_error(to_text(file.problems.front()));
   v1::DeployRequest out;
   *out.mutable_definition() = file.definition;
   return out;
+}
+
+}  // namespace
+
+v1::DeployRequest order_workflow() { return deployment(order_yaml); }
+
+v1::DeployRequest flow_workflow(std::uint32_t steps) {
+  std::string yaml = "workflow: flow\nsteps:\n";
+  for (std::uint32_t i = 0; i < steps; ++i) {
+    const auto before = "s" + std::to_string(i - 1);
+    yaml += "  s" + std::to_string(i) + ":\n    agent: services\n    call: work\n";
+    if (i > 0) yaml += "    needs: [" + before + "]\n";
+    yaml += R"(    with: { order: "${ .task.id }", amount_cents: "${ .input.amount_cents }")" +
+            (i > 0 ? R"(, before: "${ .steps.)" + before + R"(.id }")" : std::string{}) + " }\n";
+  }
+  return deployment(yaml);
 }
 
 namespace {
@@ -196,7 +214,8 @@ bench_node::bench_node(const options& with)
   part.options.limits.running_tasks = with.running_tasks;
   part.options.limits.cron = with.cron;
   tree_ = must(node_tree::start(world_of(*system_, clock_, *log_, expressions_), std::move(chosen), {std::move(part)}));
-  deploy();
+  deploy(order_workflow());
+  if (with.flow_steps != 0) deploy(flow_workflow(with.flow_steps));
   if (with.agent_elsewhere) begin_agents_elsewhere();
   if (with.watched) {
     const auto program = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "fairlead").string();
@@ -204,10 +223,10 @@ bench_node::bench_node(const options& with)
   }
 }
 
-void bench_node::deploy() {
+void bench_node::deploy(v1::DeployRequest what) {
   caf::scoped_actor self{*system_};
   std::string failure;
-  self->request(gateway(), std::chrono::seconds{60}, order_workflow())
+  self->request(gateway(), std::chrono::seconds{60}, std::move(what))
       .receive([&](const v1::DeployReply& reply) { failure = reply.error().sentence(); },
                [&](const caf::error&) { failure = "the gateway did not answer"; });
   if (!failure.empty()) throw std::runtime_error(failure);

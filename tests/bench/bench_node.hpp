@@ -51,6 +51,8 @@ class recording_store final : public stores::store {
 };
 
 v1::DeployRequest order_workflow();
+/// A workflow `flow` of so many sequential steps; each reads the input, the task and the step before it.
+v1::DeployRequest flow_workflow(std::uint32_t steps);
 
 class bench_node {
  public:
@@ -59,6 +61,7 @@ class bench_node {
     bool lmdb_only = false;  // each commit is a transaction of LMDB; else the store is behind a journal, as in a real node
     bool record = false;
     std::uint64_t running_tasks = 10'000;
+    std::uint32_t flow_steps = 0;  // not 0: the workflow `flow` is deployed, too
     cron_limits cron;
     bool with_agent = true;
     bool watched = false;          // by a `fairlead console` that lists tasks every second
@@ -79,7 +82,7 @@ class bench_node {
   void stop() { tree_->stop(std::chrono::seconds{10}); }
 
  private:
-  void deploy();
+  void deploy(v1::DeployRequest what);
   std::string publish();
   int start_beside(const std::vector<std::string>& command);
   void begin_agents_elsewhere();

@@ -222,4 +222,24 @@ TEST_F(checked_store, lists_no_more_findings_than_it_was_asked_for) {
 }
 
 }  // namespace
+TEST_F(checked_store, a_child_that_is_missing_and_one_whose_parent_is) {
+  shard.change(1, [](v1::TaskRecord& task) {
+    auto& step = *task.mutable_steps(0);
+    step.set_kind(v1::STEP_KIND_WORKFLOW);
+    step.set_state(v1::STEP_STATE_RUNNING);
+    step.mutable_child()->set_id("o-2");
+  });
+  EXPECT_TRUE(report().clean());
+  plant_row(1, [](v1::TaskRecord& task) { task.mutable_steps(0)->mutable_child()->set_id("o-1/pay~1"); });
+  plant_row(5, [](v1::TaskRecord& task) {
+    task.mutable_parent()->set_number(77);
+    task.mutable_parent()->set_id("o-77");
+  });
+  // Nothing depends on the parent of a task that has ended.
+  plant_row(6, [](v1::TaskRecord& task) { task.mutable_parent()->set_number(77); });
+  expect_found("task", "key 1", "waits for task `o-1/pay~1`");
+  expect_found("task", "key 5", "is a part of task `o-77`");
+  EXPECT_EQ(report().findings.size(), 2u);
+}
+
 }  // namespace fairlead::store
