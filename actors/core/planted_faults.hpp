@@ -206,8 +206,11 @@ struct planted_faults {
   bool child_forgets_restore = false;     // a child that may have begun before a restore counts as new
   bool lose_child_end = false;            // a parent is not told that its child has ended
   bool child_other_output = false;        // a step gets the input of its child as its output
-  bool child_twice = false;               // a child that is there already is begun again
+  bool child_twice = false;               // a step has two children at a time
   bool archive_before_parent = false;     // a child leaves the store while its parent is there
+  bool delete_before_parent = false;      // the same of a child that is deleted
+  bool end_before_child = false;          // a task fails while a child of it lives
+  bool undo_child_alone = false;          // a completed child is undone although its parent goes on with it
 };
 
 }  // namespace fairlead::core

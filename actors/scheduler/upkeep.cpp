@@ -148,7 +148,7 @@ std::optional<error> scheduler::delete_task(const std::string& id, std::uint64_t
       return error{v1::ERROR_CODE_WRONG_STATE,
                    "task " + id + " is " + core::state_word(record.state()) + ", and only an ended task can be deleted",
                    "end it first: fairlead task cancel " + id + ", or fairlead task terminate " + id};
-    if (record.has_parent()) {
+    if (record.has_parent() && !faults_.delete_before_parent) {
       const auto parent = store::load_task(committed(), record.parent().number());
       if (!parent) fail(parent.failure());
       if (!parent || *parent)

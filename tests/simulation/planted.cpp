@@ -210,6 +210,9 @@ constexpr planted_fault all_faults[] = {
     {"child_other_output", &core::planted_faults::child_other_output},
     {"child_twice", &core::planted_faults::child_twice},
     {"archive_before_parent", &core::planted_faults::archive_before_parent},
+    {"delete_before_parent", &core::planted_faults::delete_before_parent},
+    {"end_before_child", &core::planted_faults::end_before_child},
+    {"undo_child_alone", &core::planted_faults::undo_child_alone},
 };
 /// They show only where several nodes hold the shard.
 constexpr fault of_replicas[] = {

@@ -40,7 +40,8 @@ void task_machine::advance_fail() {
     for (const auto step : next.ready) start_perform(step);
   }
   if (planted(&planted_faults::finally_before_drain)) start_end(v1::FINALLY_ALWAYS);
-  if (record_.terminated() ? any_out(record_) : is_other_out()) return;
+  const auto waits = record_.terminated() ? any_out(record_) : is_other_out();
+  if (waits && (any_attempt_out(record_) || !planted(&planted_faults::end_before_child))) return;
   // What was said of an abandoned attempt while its lease was waited for. Nobody waits for that any more.
   for (std::uint32_t i = 0; i < steps() && !out_.fatal; ++i) take_early_answer(i);
   if (out_.fatal) return;

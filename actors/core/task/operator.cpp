@@ -64,7 +64,8 @@ void task_machine::remember(std::string token, std::string content_hash) {
 void task_machine::operate(const operated& e) {
   const auto reopens = e.action.verb() == v1::OPERATOR_VERB_UNDO && record_.state() != v1::TASK_STATE_UNDONE;
   // What its parent goes on with must not be undone under it. One that has failed is for nobody to go on with.
-  if (record_.has_parent() && !e.by_parent && e.action.verb() == v1::OPERATOR_VERB_UNDO && record_.state() == v1::TASK_STATE_COMPLETED)
+  if (record_.has_parent() && !e.by_parent && e.action.verb() == v1::OPERATOR_VERB_UNDO && record_.state() == v1::TASK_STATE_COMPLETED &&
+      !planted(&planted_faults::undo_child_alone))
     return refuse("task " + record_.id() + " is a part of task " + record_.parent().id(),
                   "fairlead task undo " + record_.parent().id() + " undoes both");
   if (has_ended(record_) && !reopens)
