@@ -108,8 +108,7 @@ void scheduler::begin_child(std::uint64_t parent, core::child_order& order) {
   if (by == nullptr) return;
   const auto known = lookup(order.id);
   if (!known) return void(fail(known.failure()));
-  if (*known)
-    return refuse_child(parent, order, core::child_gone_code, "there has been a task " + order.id + " before");
+  if (*known) return refuse_child(parent, order, core::child_gone_code, "there has been a task " + order.id + " before");
   auto definition = catalog_.current(order.workflow, committed());
   if (!definition && !workflow_catalog::is_refusal(definition.failure())) return void(fail(definition.failure()));
   if (!definition) return refuse_child(parent, order, core::no_workflow_code, definition.failure().sentence);

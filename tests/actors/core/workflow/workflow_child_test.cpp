@@ -81,9 +81,6 @@ TEST(workflow_child, refuses_what_belongs_to_attempts_and_to_other_kinds) {
        "heartbeat: a step with a sub-workflow has no attempts: `heartbeat` has no effect here; remove heartbeat, or set it on a step of "
        "the "
        "sub-workflow"},
-      {[](auto& s) { s.set_input_type("a.B"); },
-       "input_type: a step with a sub-workflow has no types of its own: `input_type` has no effect here; remove input_type; `input` of the "
-       "sub-workflow says what its tasks can be given"},
       {[](auto& s) { s.set_finally(v1::FINALLY_ALWAYS); },
        "finally: a step with a sub-workflow cannot be a step of the end; remove finally, or call an agent at the end"},
       {[](auto& s) { s.set_on_failure(v1::ON_FAILURE_COOL_OFF); },
@@ -103,8 +100,8 @@ TEST(workflow_child, refuses_what_belongs_to_attempts_and_to_other_kinds) {
        "with: an expression reads the output of its own step, which does not exist yet"},
   };
   for (const auto& [change_step, problem] : cases) EXPECT_EQ(after(change_step), lines{"ship/" + problem});
-  for (const auto* key :
-       {"wait", "repeat", "callback", "labels", "retry", "attempts", "retry_for", "backoff", "in_doubt", "cool_off", "output_type"}) {
+  for (const auto* key : {"wait", "repeat", "callback", "labels", "retry", "attempts", "retry_for", "backoff", "in_doubt", "cool_off",
+                          "output_type", "input_type"}) {
     const auto why = why_not(v1::STEP_KIND_WORKFLOW, key, true);
     ASSERT_TRUE(why.has_value()) << key;
     EXPECT_NE(why->sentence.find(key), std::string::npos) << why->sentence;
