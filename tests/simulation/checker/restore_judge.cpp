@@ -6,6 +6,7 @@
 #include "store/keys.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker/checker.hpp"
+#include "tests/simulation/checker/own/child_book.hpp"
 
 namespace fairlead::simulation {
 
@@ -168,8 +169,7 @@ void restore_judge::judge_doubt(const step_name& of, const v1::Perform& what, co
 
 /// The task has begun after the restore, and may have begun before it under the same id.
 void restore_judge::judge_child_doubt(const step_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record) {
-  const auto root = of.task.substr(0, of.task.find('/'));
-  if (what.direction() != v1::DIRECTION_PERFORM || live_then(root) == nullptr || performed_since_.count(of) == 0) return;
+  if (what.direction() != v1::DIRECTION_PERFORM || live_then(root_of(of.task)) == nullptr || performed_since_.count(of) == 0) return;
   if (!performed_.insert(of).second || is_ordered(of.task)) return;
   world_.judges("restored_not_doubted");
   world_.count("steps of children that a lost time has performed");

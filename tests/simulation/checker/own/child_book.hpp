@@ -36,5 +36,7 @@ struct child_name {
   std::uint32_t number = 0;
 };
 std::optional<child_name> read_child_id(const std::string& id);
+/// The id of the task above it that carries out no step; its own, if it does not either.
+std::string root_of(std::string id);
 
 }  // namespace fairlead::simulation

@@ -39,8 +39,10 @@ std::string text_of(const v1::TaskRecord& parent, const v1::StepRecord& step, co
 /// Whatever the child does is to end, or has gone on too far for that.
 bool gives_way(const v1::TaskRecord& child, const shape* plan) {
   if (child.state() == v1::TASK_STATE_UNDOING || child.failing() || child.undo_held()) return true;
-  for (std::uint32_t i = 0; plan != nullptr && i < plan->size(); ++i)
-    if (plan->step(i).pivot() && child.steps(static_cast<int>(i)).state() != v1::STEP_STATE_PENDING) return true;
+  for (std::uint32_t i = 0; plan != nullptr && i < plan->size(); ++i) {
+    const auto no_return = plan->step(i).pivot() || (!plan->step(i).has_undo() && !plan->is_child(i));
+    if (no_return && child.steps(static_cast<int>(i)).state() != v1::STEP_STATE_PENDING) return true;
+  }
   return plan == nullptr;
 }
 
@@ -56,6 +58,11 @@ std::optional<child_name> read_child_id(const std::string& id) {
   return wrong == std::errc{} && stop == end ? std::optional{out} : std::nullopt;
 }
 
+std::string root_of(std::string id) {
+  while (auto name = read_child_id(id)) id = std::move(name->parent);
+  return id;
+}
+
 /// Somebody has given such an order for the task, or for one above it.
 bool checker::ordered_above(const std::string& id, const std::function<bool(const v1::OperatorAction&)>& is_one) const {
   for (auto at = std::optional{id}; at;) {
@@ -69,8 +76,7 @@ bool checker::ordered_above(const std::string& id, const std::function<bool(cons
 
 /// Whether a launch of a job stands above it.
 bool checker::launched_above(const std::string& id) const {
-  const auto root = id.substr(0, id.find('/'));
-  const auto number = numbers_.find(root);
+  const auto number = numbers_.find(root_of(id));
   const auto seen = number == numbers_.end() ? seen_.end() : seen_.find(number->second);
   return seen != seen_.end() && seen->second.has_launch();
 }
@@ -159,10 +165,14 @@ void checker::judge_child_begins(const v1::TaskRecord& record, const v1::TaskRec
   if (record.has_reply()) wrong("with a reply address");
   if (record.priority() != parent.priority() || !same_labels(record, parent) || record.submitted_by() != parent.submitted_by())
     wrong("without the priority, the labels or the submitter of its parent");
-  // The parent may have been migrated since.
+  const auto migrated = [](const v1::HistoryEvent& one) { return one.kind() == v1::EVENT_KIND_OPERATOR_MIGRATE; };
   const auto* plan = shape_of(parent);
-  if (plan == nullptr || !plan->is_child(index)) return;
+  if (plan == nullptr || !plan->is_child(index) || std::any_of(parent.recent().begin(), parent.recent().end(), migrated)) return;
   const auto& says = plan->step(index);
+  const auto* own = shape_of(record);
+  if (own != nullptr && !own->definition().input_schema_json().empty() && says.with_json() == unfit_input &&
+      !contents_.is_edited(parent.id(), name.step))
+    world::broken("child_refused", record.id() + " has begun, and its input does not fit the schema of its workflow");
   if (record.workflow() != says.workflow()) wrong("by the workflow " + record.workflow() + ", and its step names " + says.workflow());
   const auto has_deadline = record.deadline_unix_ms() != 0;
   const auto given_ms = record.deadline_unix_ms() - record.created_at_unix_ms();
@@ -225,7 +235,7 @@ void checker::judge_agreement(const v1::TaskRecord& parent, const v1::StepRecord
     world::broken("child_differs", text_of(parent, step, child) + "; the step has noted " + v1::TaskState_Name(step.child().state()));
   if (lives && (step.child().parked() != child.parked() || has_ended(step.child().state())))
     world::broken("child_differs", text_of(parent, step, child) + "; the step has noted otherwise whether it is parked");
-  if (lives && child.parked() && !parent.parked())
+  if (lives && child.parked() && !parent.parked() && !parent.terminated() && !step.given_up())
     world::broken("child_differs", child.id() + " is parked, and " + parent.id() + ", whose step it carries out, is not");
   const auto is_cancelled = parent.state() == v1::TASK_STATE_UNDOING || step.dropped();
   if (is_cancelled && step.state() == v1::STEP_STATE_RUNNING) {
@@ -272,7 +282,8 @@ void checker::judge_child_step(const v1::StepRecord* was, const v1::TaskRecord& 
     world::broken("child_alone", name + " is carried out by a task, and names none");
   if (step.state() == v1::STEP_STATE_UNDOING && step.given_up() && (was == nullptr || !was->given_up() || was->state() != step.state()))
     world_.count("children that refuse their undo");
-  if (step.state() != v1::STEP_STATE_FAILED || (was != nullptr && was->failure_count() == step.failure_count())) return;
+  const auto failed_before = was != nullptr && was->state() == v1::STEP_STATE_FAILED && was->ended_at_unix_ms() == step.ended_at_unix_ms();
+  if (step.state() != v1::STEP_STATE_FAILED || failed_before) return;
   const auto& code = step.fault().code();
   const auto& says = plan.step(index);
   if (code == "no_workflow" || code == "input" || code == "too_deep") world_.judges("child_refused");
@@ -286,7 +297,8 @@ void checker::judge_child_step(const v1::StepRecord* was, const v1::TaskRecord& 
       world::broken("child_refused", name + " has failed because there are too many levels, and there are not");
   } else if (code == "input") {
     world_.count("inputs of children refused");
-    if (says.with_json() != unfit_input && !contents_.is_edited(record.id(), step.path()))
+    const auto is_of_parent = says.with_json().empty() && record.has_parent();
+    if (says.with_json() != unfit_input && !is_of_parent && !contents_.is_edited(record.id(), step.path()))
       world::broken("child_refused", name + " has failed because its input does not fit, and it does");
   }
 }
