@@ -25,7 +25,7 @@ void scheduler::settle_family(std::uint64_t decided) {
   if (family_.empty() || settled_for_ != 0) return;
   settled_for_ = decided;
   while (!family_.empty() && !fatal_) {
-    const auto next = std::move(family_.front());
+    auto next = std::move(family_.front());
     family_.pop_front();
     next.order ? carry_out(next.task, *next.order) : tell_parent(next.task);
     if (next.task != decided) forget_if_idle(next.task);

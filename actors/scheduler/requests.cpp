@@ -71,7 +71,7 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber,
   auto definition = catalog_.current(item.workflow(), committed());
   if (!definition) return refused(definition.failure());
   if (const auto why = faults_.ignore_schema ? std::nullopt : (*definition)->refuse_input(input, &budget)) return refused(*why);
-  const auto number = create(item, std::move(input), std::move(hash), std::move(*definition), subscriber);
+  const auto number = create(item, std::move(input), std::move(hash), std::move(*definition), subscriber, {});
   settle_family(number);
   out.set_created(true);
   if (const auto* task = find(number); task != nullptr && task->record.scheduled())

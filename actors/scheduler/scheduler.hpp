@@ -267,7 +267,7 @@ class scheduler final : private launch_tasks {
   };
   /// Returns the number of the new task.
   std::uint64_t create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
-                       std::uint64_t subscriber, task_part part = {});
+                       std::uint64_t subscriber, task_part part);
 
   ports world_;
   scheduler_limits limits_;
