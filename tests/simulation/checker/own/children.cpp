@@ -100,6 +100,8 @@ void checker::judge_children(const v1::TaskRecord* was, const v1::TaskRecord& re
     if (step.child().id().empty()) continue;
     const auto child = task_of(durable, step.child().id());
     if (!child) {
+      // A store that was put back may lack it, and its step says so.
+      if (step.fault().code() == "child_gone") continue;
       world::broken("child_alone",
                     "step " + step.path() + " of " + record.id() + " names the task " + step.child().id() + ", which is not there");
     }
@@ -137,7 +139,7 @@ void checker::judge_child(const v1::TaskRecord* was, const v1::TaskRecord& recor
   }
   if (was != nullptr) note_child_moves(*was, record, *parent, step);
   if (step.child().id() == record.id()) return judge_agreement(*parent, step, record);
-  if (!has_ended(record.state()) && !bugs_.about(record.id()) && !bugs_.about(parent->id()))
+  if (!has_ended(record.state()) && !is_undone_alone(*parent, step, record) && !bugs_.about(record.id()) && !bugs_.about(parent->id()))
     world::broken("child_again", record.id() + " has not ended, and its step has the task " + step.child().id());
 }
 
@@ -198,10 +200,16 @@ void checker::note_child_moves(const v1::TaskRecord& was, const v1::TaskRecord& 
   const auto* plan = shape_of(parent);
   const auto by_step = (step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE) &&
                        (plan == nullptr || plan->undoable(record.parent().step()));
-  const auto undo = [](const v1::OperatorAction& order) { return order.verb() == v1::OPERATOR_VERB_UNDO; };
-  const auto by_operator = was.state() == v1::TASK_STATE_FAILED && ordered_above(record.id(), undo);
-  if (!by_step && !by_operator && !bugs_.about(parent.id()))
+  if (!by_step && !is_undone_alone(parent, step, record) && !bugs_.about(parent.id()))
     world::broken("child_undone_unasked", record.id() + " had ended and is undone; " + text_of(parent, step, record));
+}
+
+/// By an operator, where nobody goes on with what the child has done: its step has failed or has another child, or all else is undone.
+bool checker::is_undone_alone(const v1::TaskRecord& parent, const v1::StepRecord& step, const v1::TaskRecord& child) const {
+  const auto undo = [](const v1::OperatorAction& order) { return order.verb() == v1::OPERATOR_VERB_UNDO; };
+  const auto undoes = child.state() == v1::TASK_STATE_UNDOING || child.state() == v1::TASK_STATE_UNDONE;
+  const auto is_free = step.state() == v1::STEP_STATE_FAILED || step.child().id() != child.id() || parent.state() == v1::TASK_STATE_UNDONE;
+  return undoes && is_free && ordered_above(child.id(), undo);
 }
 
 /// A step and its task, both as they are after one commit.
@@ -209,14 +217,12 @@ void checker::judge_agreement(const v1::TaskRecord& parent, const v1::StepRecord
   if (bugs_.about(parent.id()) || bugs_.about(child.id())) return;
   const auto lives = !has_ended(child.state());
   const auto undone = child.state() == v1::TASK_STATE_UNDONE;
-  const auto undo = [](const v1::OperatorAction& order) { return order.verb() == v1::OPERATOR_VERB_UNDO; };
-  // What a failed one has left is undone while its step stays as it is.
-  const auto undone_alone =
-      step.state() == v1::STEP_STATE_FAILED && child.state() == v1::TASK_STATE_UNDOING && ordered_above(child.id(), undo);
-  bool agrees = !lives;
+  // The step stays as it is meanwhile.
+  const auto undone_alone = is_undone_alone(parent, step, child);
+  bool agrees = !lives || undone_alone;
   switch (step.state()) {
     case v1::STEP_STATE_RUNNING: agrees = lives; break;
-    case v1::STEP_STATE_COMPLETED: agrees = child.state() == v1::TASK_STATE_COMPLETED; break;
+    case v1::STEP_STATE_COMPLETED: agrees = child.state() == v1::TASK_STATE_COMPLETED || undone_alone; break;
     case v1::STEP_STATE_FAILED: agrees = undone || child.state() == v1::TASK_STATE_FAILED || undone_alone; break;
     case v1::STEP_STATE_UNDOING: agrees = step.given_up() ? !undone : child.state() == v1::TASK_STATE_UNDOING; break;
     case v1::STEP_STATE_UNDONE: agrees = undone || passed_over_by_operator(parent.id(), step.path()); break;
