@@ -29,7 +29,7 @@ bool operators::see_to_children(const v1::TaskRecord& record, int round) {
       return true;
     }
     // No other begins before what it has left is undone.
-    if (step.state() == v1::STEP_STATE_FAILED && !step.passed_over() && step.child().stands() && luck.chance(700)) {
+    if (step.state() == v1::STEP_STATE_FAILED && !step.passed_over() && step.child().stands() && luck.chance(round < 6 ? 700 : 250)) {
       order(step.child().id(), action(v1::OPERATOR_VERB_UNDO));
       return true;
     }

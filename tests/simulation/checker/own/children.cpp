@@ -41,7 +41,8 @@ bool gives_way(const v1::TaskRecord& child, const shape* plan) {
   if (child.state() == v1::TASK_STATE_UNDOING || child.failing() || child.undo_held()) return true;
   for (std::uint32_t i = 0; plan != nullptr && i < plan->size(); ++i) {
     const auto no_return = plan->step(i).pivot() || (!plan->step(i).has_undo() && !plan->is_child(i));
-    if (no_return && child.steps(static_cast<int>(i)).state() != v1::STEP_STATE_PENDING) return true;
+    const auto& step = child.steps(static_cast<int>(i));
+    if (no_return && (step.state() != v1::STEP_STATE_PENDING || step.doubtful() || step.rounds() > 0)) return true;
   }
   return plan == nullptr;
 }
@@ -125,7 +126,10 @@ void checker::judge_child(const v1::TaskRecord* was, const v1::TaskRecord& recor
   if (!name || name->parent != of.id()) world::broken("child_id", "a task of " + of.id() + " has the id " + record.id());
   const auto parent = task_of(durable, of.number());
   if (!parent || parent->id() != of.id()) {
-    if (!has_ended(record.state()))
+    // Nobody goes on with what it has done, so an operator may have it undone.
+    const auto undo = [](const v1::OperatorAction& order) { return order.verb() == v1::OPERATOR_VERB_UNDO; };
+    const auto undone_alone = record.state() == v1::TASK_STATE_UNDOING && ordered_above(record.id(), undo);
+    if (!has_ended(record.state()) && !undone_alone)
       world::broken("child_alone", record.id() + " has not ended, and the task whose step it carries out has left the store");
     return;
   }
@@ -180,7 +184,8 @@ void checker::judge_child_begins(const v1::TaskRecord& record, const v1::TaskRec
   const auto given_ms = record.deadline_unix_ms() - record.created_at_unix_ms();
   if (has_deadline != (says.timeout_ms() != 0) || (has_deadline && std::abs(given_ms - says.timeout_ms()) > whole_ms))
     wrong("with a deadline after " + std::to_string(given_ms) + " ms, and its step gives it " + std::to_string(says.timeout_ms()));
-  judge_perform({parent.id(), index}, *plan, parent);
+  // A lost time may have begun to undo the parent.
+  if (!restores_.on()) judge_perform({parent.id(), index}, *plan, parent);
 }
 
 /// `was`: as a reader saw the child last.
