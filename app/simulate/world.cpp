@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/task/record.hpp"
+#include "actors/core/task/task.hpp"
 #include "messages/task_states.hpp"
 #include "store/keys.hpp"
 #include "store/rows/task_rows.hpp"

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/core/workflow/declarative.hpp"
 #include "actors/protocol/ports.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "actors/supervisor/supervisor.hpp"
