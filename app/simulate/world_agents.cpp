@@ -68,7 +68,7 @@ void world::make_seats() {
     }
     const auto site = site_of_agent(agent, "outage");
     auto when = weather_.at(site);
-    const auto from = when.spread(1, 60'000), to = from + when.spread(1'000, 14'400'000);
+    const auto from = when.spread(1, 60'000), to = from + when.spread(1'000, 2'700'000);
     if (weather_.strikes(site, agent_outages, from,
                          [&, agent = agent] { return "the service of " + agent + " is down for " + format_duration(to - from); }))
       outages_[agent] = {from, to};
@@ -173,7 +173,8 @@ void world::work(const std::string& instance, const v1::Perform& what) {
     return answers(takes_ms, {std::move(fault), {}, {}});
   }
   if (what.direction() == v1::DIRECTION_LOOKUP) {
-    if (strikes("unknown", unknown_look_ups, "the service does not know"))
+    // One that can deny can always tell.
+    if (!on_.promised.of(agent, what.call()).denies && strikes("unknown", unknown_look_ups, "the service does not know"))
       return answers(takes_ms, {std::nullopt, "null", v1::LOOKUP_VERDICT_UNKNOWN});
   } else if (strikes("refused", what.direction() == v1::DIRECTION_UNDO ? refused_undos : refusals,
                      "the service answers 422, and does nothing")) {
