@@ -252,6 +252,7 @@ std::optional<std::int64_t> world::next_wake() {
   if (!shell_) return std::nullopt;
   std::optional<std::int64_t> out;
   const auto sooner = [&](std::int64_t at_ms) {
+    at_ms = std::max(at_ms, next_wake_ms_);
     if (!out || at_ms < *out) out = at_ms;
   };
   const auto by_steady = [this](moment wall) { return to_unix_ms(wall) - start_ms - set_by_ms_; };
@@ -267,6 +268,7 @@ std::optional<std::int64_t> world::next_wake() {
 }
 
 void world::wake() {
+  next_wake_ms_ = now_ms_ + 1;
   const auto next = shell_->next_offer();
   if (next && *next <= now()) tell_scheduler([](scheduler& to) { to.offer(); });
   if (broken_) return;

@@ -171,6 +171,7 @@ class world final : private commit_port, private scheduler_outbox, private super
   bool writing_ = false;
   std::uint64_t commits_ = 0;
   std::int64_t next_scan_ms_ = 0;
+  std::int64_t next_wake_ms_ = 0;  // time goes on between two looks
   std::uint64_t next_ticket_ = 1;
   std::uint64_t submit_ticket_ = 0;
   bool submitted_ = false;
@@ -184,7 +185,6 @@ class world final : private commit_port, private scheduler_outbox, private super
   int helped_ = 0;
   std::set<stuck_step> stuck_;
   std::map<std::string, std::string> callbacks_;    // by key: what the service was last given
-  std::map<std::string, std::string> accepted_by_;  // by key: the agent whose work is on its way
   std::vector<std::pair<std::int64_t, std::string>> story_;
 };
 
