@@ -86,7 +86,7 @@ std::vector<finding> judge(const stage& on, const run_end& run) {
     if (step.state() == v1::STEP_STATE_COMPLETED && sum.performed - sum.undone <= 0) add(finding_kind::missing, of.call());
     for (const auto& one : run.stuck)
       if (one.task_number == record.number() && one.step == static_cast<std::uint32_t>(index))
-        add(one.code == "key_expired" ? finding_kind::key_expired : finding_kind::undo_unknown, of.call());
+        add(one.code == "key_expired" ? finding_kind::key_expired : finding_kind::undo_unknown, one.of_undo ? of.undo().call() : of.call());
   });
   return {out.begin(), out.end()};
 }

@@ -44,7 +44,8 @@ status deploy(stage& on);
 struct stuck_step {
   std::uint64_t task_number = 0;
   std::uint32_t step = 0;
-  std::string code;  // of its fault
+  std::string code;      // of its fault
+  bool of_undo = false;  // it is the key of the undo
   friend auto operator<=>(const stuck_step&, const stuck_step&) = default;
 };
 
@@ -184,7 +185,7 @@ class world final : private commit_port, private scheduler_outbox, private super
   bool has_signals_ = false;
   int helped_ = 0;
   std::set<stuck_step> stuck_;
-  std::map<std::string, std::string> callbacks_;    // by key: what the service was last given
+  std::map<std::string, std::string> callbacks_;  // by key: what the service was last given
   std::vector<std::pair<std::int64_t, std::string>> story_;
 };
 

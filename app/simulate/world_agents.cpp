@@ -166,7 +166,10 @@ void world::work(const std::string& instance, const v1::Perform& what) {
     return true;
   };
   const auto performs = [&](std::int64_t at_ms) { after(at_ms, [this, agent, what] { request(agent, what); }); };
-  if (is_down(agent)) return answers(5, {fault_of(v1::FAULT_KIND_TRANSIENT, "connection_refused", "the service is down"), {}, {}});
+  if (is_down(agent)) {
+    tell(name_of(what) + ": the service of " + agent + " is down");
+    return answers(5, {fault_of(v1::FAULT_KIND_TRANSIENT, "connection_refused", "the service is down"), {}, {}});
+  }
   if (strikes("busy", busy_answers, "the service answers 503, and does nothing")) {
     auto fault = fault_of(v1::FAULT_KIND_TRANSIENT, "http_503", "the service is busy");
     fault.set_key_spent(on_.promised.of(agent, what.call()).replays_errors);

@@ -134,8 +134,9 @@ bool world::help() {
     for (int i = 0; i < record.steps_size(); ++i) {
       const auto& step = record.steps(i);
       const auto& code = step.fault().code();
-      if (step.given_up() && step.doubtful() && (code == "key_expired" || code == "undo_input"))
-        stuck_.insert({record.number(), static_cast<std::uint32_t>(i), code});
+      const auto of_undo = step.direction() == v1::DIRECTION_UNDO;
+      if (step.given_up() && (step.doubtful() || step.undo_doubtful()) && (code == "key_expired" || code == "undo_input"))
+        stuck_.insert({record.number(), static_cast<std::uint32_t>(i), code, of_undo && code == "key_expired"});
     }
     if (record.parked_for_child() || helped_ >= most_help) continue;
     auto roll = weather_.at(mixed(10, std::to_string(helped_++)));
