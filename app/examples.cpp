@@ -62,6 +62,7 @@ constexpr command_examples all[] = {
     {"workflow schema", "> workflow.schema.json"},
     {"workflow check", "order.yaml\norder.yaml --agents /etc/fairlead/node.yaml"},
     {"workflow test", "order.test.yaml\norder.test.yaml --verbose\nworkflows/*.test.yaml --junit results.xml"},
+    {"workflow simulate", "order.yaml\norder.yaml --agents /etc/fairlead/node.yaml --seeds 10000\norder.yaml --seed 17"},
     {"workflow deploy", "order.yaml"},
     {"workflow list", ""},
     {"workflow show", "order\norder --source\norder --version 3f2a09c1"},

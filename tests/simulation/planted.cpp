@@ -201,6 +201,18 @@ constexpr planted_fault all_faults[] = {
     {"ignore_most", &core::planted_faults::ignore_most, 33},
     {"answer_beat_early", &core::planted_faults::answer_beat_early, 33},
     {"renew_from_answer", &core::planted_faults::renew_from_answer, 41},
+    {"child_with_task_input", &core::planted_faults::child_with_task_input},
+    {"child_not_undone", &core::planted_faults::child_not_undone},
+    {"child_not_cancelled", &core::planted_faults::child_not_cancelled},
+    {"child_parks_alone", &core::planted_faults::child_parks_alone},
+    {"child_forgets_restore", &core::planted_faults::child_forgets_restore},
+    {"lose_child_end", &core::planted_faults::lose_child_end},
+    {"child_other_output", &core::planted_faults::child_other_output},
+    {"child_twice", &core::planted_faults::child_twice},
+    {"archive_before_parent", &core::planted_faults::archive_before_parent},
+    {"delete_before_parent", &core::planted_faults::delete_before_parent},
+    {"end_before_child", &core::planted_faults::end_before_child},
+    {"undo_child_alone", &core::planted_faults::undo_child_alone},
 };
 /// They show only where several nodes hold the shard.
 constexpr fault of_replicas[] = {

@@ -84,6 +84,7 @@ enum class concern : std::uint8_t {
   joins,           // steps that start when some of their needs are completed
   schemas,         // of the input of tasks, and submissions that do not fit them
   ends,            // steps of the end
+  children,        // steps that are tasks of their own
   count
 };
 const char* concern_name(concern which);

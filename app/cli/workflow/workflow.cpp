@@ -18,6 +18,7 @@
 #include "app/files/workflow_file.hpp"
 #include "app/json/node/workflows.hpp"
 #include "app/json/writer.hpp"
+#include "app/simulate/command.hpp"
 #include "app/workflow_test/command.hpp"
 
 namespace fairlead::app {
@@ -286,12 +287,13 @@ void add_workflow_delete(CLI::App& group, cli_context& context) {
 }  // namespace
 
 void add_workflow_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("workflow", "Write, check, test, deploy, compare, show and delete workflows");
+  auto* group = app.add_subcommand("workflow", "Write, check, test, simulate, deploy, compare, show and delete workflows");
   group->require_subcommand(1);
   add_workflow_new(*group, context);
   add_workflow_schema(*group, context);
   add_check(*group, context);
   add_workflow_test(*group, context);
+  add_workflow_simulate(*group, context);
   add_deploy(*group, context);
   add_workflow_list(*group, context);
   add_workflow_show(*group, context);

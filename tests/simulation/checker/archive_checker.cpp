@@ -60,6 +60,13 @@ void archive_checker::committed(const std::vector<store::batch>& group, const st
         world::broken("archive_alive", "task " + std::to_string(number) + " is erased, and nobody has ever seen it");
       const auto& record = in_group != now.end() ? in_group->second : in_store->second;
       if (!has_ended(record.state())) world::broken("archive_alive", record.id() + " leaves the store, and it has not ended");
+      if (record.has_parent()) {
+        world_.judges("child_archived");
+        const auto above = record.parent().number();
+        if (gone_.count(record.parent().id()) == 0 && erased.count(above) == 0 && moving.count(above) == 0)
+          world::broken("child_archived",
+                        record.id() + " leaves the store before " + record.parent().id() + ", whose step it has carried out");
+      }
       const auto tombstone = tombstones.find(number);
       if (tombstone == tombstones.end())
         world::broken("archive_lost", record.id() + " leaves the store, and its id does not say where it is");

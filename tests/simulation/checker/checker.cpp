@@ -280,6 +280,11 @@ void checker::judge_undo(const step_name& of, const shape& plan, const v1::TaskR
   if (record.steps(static_cast<int>(of.step)).attempt() == 0)
     world::broken("undo_of_nothing", name(of) + " was handed over to be undone and never to be performed");
   const auto dropped = record.steps(static_cast<int>(of.step)).dropped();
+  const auto has_child = [](const v1::StepRecord& step) {
+    return step.kind() == v1::STEP_KIND_WORKFLOW && step.state() == v1::STEP_STATE_RUNNING;
+  };
+  if (!dropped && std::any_of(record.steps().begin(), record.steps().end(), has_child))
+    world::broken("not_drained", name(of) + " was handed over to be undone while the task of another step is in progress");
   for (std::uint32_t other = 0; other < plan.size(); ++other) {
     const step_name later{of.task, other};
     // Its task may go on meanwhile.

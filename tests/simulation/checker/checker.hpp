@@ -29,9 +29,11 @@
 //   completed_without_effect, skipped_with_effect, passed_over_with_effect, undone_but_standing, passed_over_doubt, end_failed
 //                                                                                              what an end means
 //   lost_alert, stale_alert, no_wake_up, wake_up_lost, stalled, unresolvable, store_check      nobody waits unseen
+//   child_*, end_before_child, not_cancelled                   steps that are tasks of their own (own/child_book.hpp)
 //   status_order, status_lost, status_wrong                    what the submitter is told
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -48,6 +50,7 @@
 #include "tests/simulation/checker/archive_checker.hpp"
 #include "tests/simulation/checker/content_checker.hpp"
 #include "tests/simulation/checker/job_checker.hpp"
+#include "tests/simulation/checker/own/child_book.hpp"
 #include "tests/simulation/checker/pace_checker.hpp"
 #include "tests/simulation/checker/restore_judge.hpp"
 #include "tests/simulation/plans/workflows.hpp"
@@ -76,7 +79,13 @@ class checker {
     shard_ = shard;
     reads_ = &reads;
     restores_.connect(staff);
-    contents_.connect(behind, [this](const step_name& of) { return perform_key(of); });
+    contents_.connect(
+        behind, [this](const step_name& of) { return perform_key(of); },
+        [this](const std::string& id) {
+          const auto number = numbers_.find(id);
+          const auto seen = number == numbers_.end() ? seen_.end() : seen_.find(number->second);
+          return seen == seen_.end() ? content_checker::seen_task{} : content_checker::seen_task{&seen->second, shape_of(seen->second)};
+        });
   }
 
   /// Another node leads the shard from now on. What one before it still says is what had counted before, and is fenced where it arrives.
@@ -296,6 +305,22 @@ class checker {
   // Steps with joins (own/joins.cpp).
   void judge_dropped(const v1::TaskRecord* before, const v1::TaskRecord& now, const shape& plan) const;
   void judge_dropped_end(const v1::TaskRecord& record, std::uint32_t index, const shape& plan) const;
+  // Steps that are tasks of their own (own/children.cpp).
+  void judge_children(const v1::TaskRecord* was, const v1::TaskRecord& record, const store::snapshot& durable);
+  void judge_child(const v1::TaskRecord* was, const v1::TaskRecord& record, const store::snapshot& durable);
+  void judge_child_begins(const v1::TaskRecord& record, const v1::TaskRecord& parent, const child_name& name,
+                          const store::snapshot& durable);
+  void note_child_moves(const v1::TaskRecord& was, const v1::TaskRecord& record, const v1::TaskRecord& parent, const v1::StepRecord& step);
+  void judge_agreement(const v1::TaskRecord& parent, const v1::StepRecord& step, const v1::TaskRecord& child) const;
+  void judge_none_stands(const v1::TaskRecord& child) const;
+  void judge_nothing_left(const v1::TaskRecord& record, std::uint32_t index, const shape& plan, const store::snapshot& durable) const;
+  void judge_child_step(const v1::StepRecord* was, const v1::TaskRecord& record, std::uint32_t index, const shape& plan) const;
+  void judge_children_at_end(const store::snapshot& durable) const;
+  void note_deployments(const store::snapshot& durable);
+  bool ordered_above(const std::string& id, const std::function<bool(const v1::OperatorAction&)>& is_one) const;
+  bool is_undone_alone(const v1::TaskRecord& parent, const v1::StepRecord& step, const v1::TaskRecord& child) const;
+  bool launched_above(const std::string& id) const;
+  static bool child_lives(const v1::StepRecord& step, const store::snapshot& durable);
   void judge_failing_alert(const v1::TaskRecord& record, const store::snapshot& durable) const;
   void judge_failed(const v1::TaskRecord& record) const;
   void judge_failing(const v1::TaskRecord& before, const v1::TaskRecord& after) const;
@@ -321,6 +346,7 @@ class checker {
   alert_checker alerts_;
   bug_book bugs_;
   restore_judge restores_;
+  child_book children_;
   const agents* agents_ = nullptr;
   std::uint32_t shard_ = 0;
   const store::store* reads_ = nullptr;

@@ -47,11 +47,13 @@ v1::OnFailure answer_of(const v1::StepDefinition& step, const shape& plan) {
 void checker::committed(const std::vector<store::batch>& group, const store::snapshot& durable) {
   std::set<std::uint64_t> numbers;
   std::set<std::string> touched;
+  bool deploys = false;
   for (const auto& one : group) {
     one.for_each([&](const store::operation& op) {
       if (op.where == store::table::service) {
         if (const auto key = store::keys::decode_service(op.key)) touched.emplace(key->name);
       }
+      deploys = deploys || op.where == store::table::workflow;
       if (op.where != store::table::task) return;
       if (const auto key = store::keys::decode_task(op.key)) numbers.insert(key->number);
     });
@@ -67,6 +69,7 @@ void checker::committed(const std::vector<store::batch>& group, const store::sna
   }
   for (const auto& one : group)
     if (restores_.on()) restores_.committed(one);
+  if (deploys) note_deployments(durable);
   if (!restores_.on()) judge_services(touched, durable);
   judge_shard(durable);
 }
@@ -86,6 +89,7 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
     judge_leases(was, record, *plan);
     judge_dropped(was, record, *plan);
   }
+  judge_children(was, record, durable);
   judge_wake_up(record, durable);
   judge_alert(record, durable);
   judge_alerts_of(record, durable);
@@ -142,7 +146,9 @@ void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& af
     const auto by_order = asked != orders_.end() && std::any_of(asked->second.begin(), asked->second.end(), [](const auto& order) {
                             return order.verb() == v1::OPERATOR_VERB_UNDO || order.verb() == v1::OPERATOR_VERB_CANCEL;
                           });
-    if (!by_order) world::broken("impossible_task", id + " is being undone after it was completed, and nobody asked for it");
+    // A child is undone with its parent's step: own/children.cpp.
+    if (!by_order && !after.has_parent())
+      world::broken("impossible_task", id + " is being undone after it was completed, and nobody asked for it");
   }
   for (int i = 0; i < before.steps_size(); ++i) {
     const auto& was = before.steps(i);
@@ -216,7 +222,8 @@ void checker::judge_wake_up(const v1::TaskRecord& record, const store::snapshot&
 
 void checker::judge_alert(const v1::TaskRecord& record, const store::snapshot& durable) const {
   judge_failing_alert(record, durable);
-  if (!record.parked()) return;
+  // Whoever waits for a parked task has no alert of its own.
+  if (!record.parked() || (record.parked_for_child() && record.alert() == 0)) return;
   world_.judges("lost_alert");
   const auto alert =
       record.alert() == 0 ? result<std::optional<v1::AlertRecord>>{std::nullopt} : store::load_alert(durable, record.alert());
@@ -323,11 +330,8 @@ void checker::judge_failed(const v1::TaskRecord& record) const {
   const auto* plan = shape_of(record);
   if (plan == nullptr) return;
   world_.judges("failed_unasked");
-  const auto orders = orders_.find(record.id());
-  const auto cron = record.has_launch();  // `overlap: replace` ends a launch that it cannot undo
-  const auto terminated =
-      cron || (orders != orders_.end() && std::any_of(orders->second.begin(), orders->second.end(),
-                                                      [](const auto& one) { return one.verb() == v1::OPERATOR_VERB_TERMINATE; }));
+  const auto cron = launched_above(record.id());  // `overlap: replace` ends a launch that it cannot undo
+  const auto terminated = cron || ordered_above(record.id(), [](const auto& one) { return one.verb() == v1::OPERATOR_VERB_TERMINATE; });
   if (record.terminated() && !terminated) world::broken("failed_unasked", record.id() + " says that it was terminated, and nobody has");
   bool says_fail = plan->definition().on_failure() == v1::ON_FAILURE_FAIL;
   for (std::uint32_t i = 0; i < plan->size(); ++i) says_fail = says_fail || answer_of(plan->step(i), *plan) == v1::ON_FAILURE_FAIL;
@@ -341,6 +345,8 @@ void checker::judge_failed(const v1::TaskRecord& record) const {
     const auto name = record.id() + "/" + step.path();
     if (restores_.beyond({record.id(), index}) || restores_.moved_on_unseen({record.id(), index}, step.generation())) continue;
     if (step.complete_by_unix_ms() != 0) world::broken("failed_unasked", name + " is out, and its task has failed");
+    // What its task has left: own/children.cpp.
+    if (plan->is_child(index)) continue;
     if (names(left.in_doubt, step.path())) {
       world_.judges("failed_in_doubt");
       const auto passes = plan->of_end(index) && plan->step(index).in_doubt() != v1::IN_DOUBT_PARK;

@@ -70,9 +70,12 @@ void checker::progress(const store::snapshot& durable) {
     if (!record.ok() || !*record) continue;
     // Where few may run at a time, tasks queue behind those that go their slow way; whether these get on is judged by itself.
     const auto is_full = counted >= most_running_ || (jobs_.any() && running > 0);
+    // Its task is looked at by itself.
+    const auto& steps_of = (*record)->steps();
+    const auto has_child = std::any_of(steps_of.begin(), steps_of.end(), [&](const auto& step) { return child_lives(step, durable); });
     const auto queues = is_full && (*record)->state() == v1::TASK_STATE_PENDING;
-    const auto waits = queues || waits_for_start(**record) || has_ended((*record)->state()) || (*record)->parked() || (*record)->paused() ||
-                       (*record)->undo_held();
+    const auto waits = queues || has_child || waits_for_start(**record) || has_ended((*record)->state()) || (*record)->parked() ||
+                       (*record)->paused() || (*record)->undo_held();
     auto& last = progressed_[number];
     if (!waits && last.first != (*record)->history_size()) any_progress_us_ = world_.now_us();
     if (waits || last.first != (*record)->history_size() || last.second == 0) last = {(*record)->history_size(), world_.now_us()};
@@ -146,6 +149,7 @@ void checker::at_end(const store::snapshot& durable) {
     if (last == 0 || told->second.kind != kind)
       world::broken("status_wrong", "the last status event of " + record.id() + " does not say how it stands");
   }
+  judge_children_at_end(durable);
   judge_alerts_at_end(durable);
   archives_.at_end(durable);
   judge_lists(durable);

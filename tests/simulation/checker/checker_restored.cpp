@@ -18,12 +18,16 @@ void checker::restored(const v1::Lineage& to, const store::snapshot& durable) {
   following_.clear();
   told_ends_.clear();
   told_parked_.clear();
+  children_ = {};
+  note_deployments(durable);
   brake_alert_ = durable.get_progress().shard.undo_brake_alert();
   const auto scanned = durable.scan(store::table::task, {}, {}, [&](std::string_view, std::string_view row) {
     v1::TaskRecord record;
     if (!record.ParseFromArray(row.data(), static_cast<int>(row.size()))) return false;
     ids_[record.number()] = record.id();
     numbers_[record.id()] = record.number();
+    if (const auto name = read_child_id(record.id()); name && record.has_parent())
+      children_.of_step[{name->parent, name->step}].push_back(record.id());
     if (record.parked()) parked_alerts_[record.number()] = record.alert();
     seen_[record.number()] = std::move(record);
     return true;
@@ -41,6 +45,7 @@ void checker::observe_restored(const v1::TaskRecord& record, const store::snapsh
     judge_moves(before->second, record);
   }
   if (const auto* plan = shape_of(record)) judge_leases(before == seen_.end() ? nullptr : &before->second, record, *plan);
+  judge_children(before == seen_.end() ? nullptr : &before->second, record, durable);
   judge_wake_up(record, durable);
   judge_alert(record, durable);
   judge_alerts_of(record, durable);

@@ -51,7 +51,7 @@ void content_checker::hears(std::uint64_t ticket, const v1::OperateRequest& what
   const auto settles =
       what.action().verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED || what.action().verb() == v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED;
   if (settles && !what.action().step().empty())
-    for (const auto& id : what.ids()) settled_.insert({id, static_cast<std::uint32_t>(std::stoul(what.action().step().substr(1)))});
+    for (const auto& id : what.ids()) settled_.emplace(id, what.action().step());
   if (what.ids_size() == 1 && what.action().verb() == v1::OPERATOR_VERB_SKIP) skips_.emplace(what.ids(0), what.action().step());
   if (what.ids_size() != 1 || what.action().verb() != v1::OPERATOR_VERB_RETRY || !what.action().has_json()) return;
   heard_[ticket] = {what.ids(0), what.action()};
@@ -81,6 +81,8 @@ void content_checker::answers(std::uint64_t ticket, const v1::OperateReply& what
   if (step.state() == v1::STEP_STATE_SKIPPED) return;
   // It has taken the input, and nobody asks for that any more.
   if (step.kind() != v1::STEP_KIND_CALL && completed(step.state())) return;
+  // Its task has it.
+  if (step.kind() == v1::STEP_KIND_WORKFLOW) return;
   world_.count("inputs edited");
   world_.judges("edited_input");
   if (!step.has_input() || loaded(durable, **record, step.input()) != action.json())
@@ -222,10 +224,10 @@ void content_checker::judge_input(const v1::Perform& what, const v1::TaskRecord&
   // A step before it that was passed over has been skipped or settled since, or the step itself was passed over, so that what its rounds
   // gave counts no more: it keeps its input.
   const auto skipped = skips_.lower_bound({what.task_id(), ""});
-  const auto settled = settled_.lower_bound({what.task_id(), 0});
+  const auto settled = settled_.lower_bound({what.task_id(), ""});
   const auto is_kept =
       what.input() == last && (plan.has_joins() || (skipped != skips_.end() && skipped->first == what.task_id()) ||
-                               (settled != settled_.end() && settled->task == what.task_id()) ||
+                               (settled != settled_.end() && settled->first == what.task_id()) ||
                                (what.direction() == v1::DIRECTION_LOOKUP && record.steps(static_cast<int>(what.step())).passed_over()));
   if (!expected && !is_kept && !plan.joins(what.step()))
     world::broken("input", text_of(what) + " was handed over with " + shown(what.input()) + ", and " + plan.step(what.step()).with_json() +
@@ -254,6 +256,12 @@ void content_checker::judge_undo(const v1::Perform& what, const shape& plan, con
 // ---- what is stored ----
 
 void content_checker::judge_submission(const v1::TaskRecord& record, const store::snapshot& durable) {
+  if (record.has_parent()) {
+    const auto stored = loaded(durable, record, record.input());
+    judge_child_input(record, stored);
+    launch_inputs_[record.id()] = stored;
+    return;
+  }
   if (record.has_launch()) {
     launch_inputs_.emplace(record.id(), loaded(durable, record, record.input()));
     return;

@@ -17,6 +17,7 @@
 //   signal_answer   a signal is confirmed that nothing waits for, or is refused though something does
 //   until           a step is repeated though its `until` does not give false, ends though it does not give true, or has too many rounds
 //   round_key       a round has the key of an earlier one
+//   child_input, child_output    what a step gives its task, and what that gives it (own/child_contents.cpp)
 //   task_output     a task that has completed keeps what its workflow's `output` gives, or an operator has said
 //   callback_*      what becomes of steps that are answered later (own/callback_book.hpp)
 //   log             a step keeps what its latest attempt has printed, byte for byte
@@ -47,9 +48,16 @@ namespace fairlead::simulation {
 
 class content_checker {
  public:
+  struct seen_task {
+    const v1::TaskRecord* record = nullptr;
+    const shape* plan = nullptr;
+  };
   content_checker(world& in, const host_clock& of_shard) : world_(in), waits_(in, of_shard), signals_(in), callbacks_(in, of_shard) {}
   /// `newest_key`: under which a step was handed over last to be performed; empty: it never was.
-  void connect(const services& behind, std::function<std::string(const step_name&)> newest_key) {
+  /// `find_task`: as a reader has seen it last.
+  void connect(const services& behind, std::function<std::string(const step_name&)> newest_key,
+               std::function<seen_task(const std::string&)> find_task) {
+    find_task_ = std::move(find_task);
     services_ = &behind;
     callbacks_.connect(behind);
     newest_key_ = std::move(newest_key);
@@ -71,6 +79,8 @@ class content_checker {
     waits_.decided(record, plan);
     callbacks_.decided(record, plan);
   }
+  /// An operator may have given the step another input.
+  bool is_edited(const std::string& task, const std::string& step) const { return edits_.count({task, step}) != 0; }
   signal_book& of_signals() { return signals_; }
   callback_book& of_callbacks() { return callbacks_; }
   const callback_book& of_callbacks() const { return callbacks_; }
@@ -116,11 +126,16 @@ class content_checker {
   void judge_input(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, const value& document);
   void judge_undo(const v1::Perform& what, const shape& plan, const value& document);
   void judge_log(const v1::TaskRecord& now, int index, const v1::TaskRecord* before, const store::snapshot& durable);
+  // Steps that are tasks of their own (own/child_contents.cpp).
+  void judge_child_input(const v1::TaskRecord& child, const std::string& stored);
+  void judge_child_output(const v1::TaskRecord& record, std::uint32_t index, const std::string& stored,
+                          const store::snapshot& durable) const;
   void judge_submission(const v1::TaskRecord& record, const store::snapshot& durable);
 
   world& world_;
   const services* services_ = nullptr;
   std::function<std::string(const step_name&)> newest_key_;
+  std::function<seen_task(const std::string&)> find_task_;
   std::map<std::string, v1::Submission> submitted_;
   std::map<std::pair<std::string, std::string>, edits> edits_;  // by task and path: another version may have the step elsewhere
   std::map<step_name, std::string> inputs_;                     // with which steps were handed over last, where no operator gave them
@@ -134,7 +149,7 @@ class content_checker {
   };
   std::set<std::string> joined_;                                  // tasks of workflows with joins
   std::map<step_name, round> rounds_;                             // of steps that are repeated
-  std::set<step_name> settled_;                                   // an operator has wanted to settle them
+  std::set<std::pair<std::string, std::string>> settled_;         // task and step that an operator has wanted to settle
   std::map<std::string, std::set<std::string>> settled_outputs_;  // by task, what operators have said
   std::map<step_name, std::string> own_outputs_;                  // of steps that no agent carries out, once judged
   std::set<std::pair<std::string, std::string>> skips_;           // task and step that an operator has wanted to be skipped

@@ -6,6 +6,7 @@
 #include "store/keys.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker/checker.hpp"
+#include "tests/simulation/checker/own/child_book.hpp"
 
 namespace fairlead::simulation {
 
@@ -57,6 +58,7 @@ void restore_judge::lost(const store::snapshot& view) {
     if (at_us >= kept_us_) undone_since_.insert(of);
   for (const auto& one : performs_) {
     const auto* then = known_then(one.of.task);
+    if (one.at_us >= kept_us_) performed_since_.insert(one.of);
     if (one.at_us < kept_us_ || then == nullptr || static_cast<int>(one.of.step) >= then->steps_size()) continue;
     auto step = then->steps(static_cast<int>(one.of.step));
     if (one.key == core::idempotency_key(*then, step, v1::DIRECTION_PERFORM)) continue;
@@ -139,12 +141,13 @@ void restore_judge::judge_doubt(const step_name& of, const v1::Perform& what, co
     world_.judges("two_effects");
     if (ledger_.standing(of) > 1) world::broken("two_effects", of.task + " step " + std::to_string(of.step) + " has two standing effects");
   }
+  if (known_then(of.task) == nullptr && record.has_parent()) return judge_child_doubt(of, what, plan, record);
   const auto* then = live_then(of.task);
   if (what.direction() != v1::DIRECTION_PERFORM || then == nullptr || static_cast<int>(of.step) >= then->steps_size()) return;
   const auto& step = then->steps(static_cast<int>(of.step));
   if (step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED) return;
   // Whoever gives an order has been told of the doubt.
-  if (!performed_.insert(of).second || ordered_.count(of.task) != 0) return;
+  if (!performed_.insert(of).second || is_ordered(of.task)) return;
   world_.judges("restored_not_doubted");
   // Its look-up may have died with the Scheduler that asked for it.
   if (record.steps(static_cast<int>(of.step)).lookup().made() > lookups_[of]) return;
@@ -162,6 +165,21 @@ void restore_judge::judge_doubt(const step_name& of, const v1::Perform& what, co
     if (!is_of(effect, what.idempotency_key()))
       world::broken("restored_not_doubted",
                     describe(what) + " was handed over under " + what.idempotency_key() + ", and its effect under " + effect + " stands");
+}
+
+/// The task has begun after the restore, and may have begun before it under the same id.
+void restore_judge::judge_child_doubt(const step_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record) {
+  if (what.direction() != v1::DIRECTION_PERFORM || live_then(root_of(of.task)) == nullptr || performed_since_.count(of) == 0) return;
+  if (!performed_.insert(of).second || is_ordered(of.task)) return;
+  world_.judges("restored_not_doubted");
+  world_.count("steps of children that a lost time has performed");
+  if (record.steps(static_cast<int>(of.step)).lookup().made() == 0 && looks_up(plan.step(of.step).agent()))
+    world::broken("restored_not_doubted",
+                  describe(what) + " was handed over without a look-up, and the lost time has performed it in the same task");
+}
+
+bool restore_judge::is_ordered(const std::string& task) const {
+  return std::any_of(ordered_.begin(), ordered_.end(), [&](const auto& one) { return task == one || task.starts_with(one + "/"); });
 }
 
 void restore_judge::reported(const v1::OutcomeBatch& what) {

@@ -9,7 +9,8 @@
 //                        that an earlier one has given out
 //   number_reused        the number of a task, an alert or an attempt of the lost time is given out once more
 //   restored_not_doubted a step that was not completed at the moment that is put back is performed without a look-up where its agent makes
-//                        them, or under another key than it had, and nobody has said that it was never performed
+//                        them, or under another key than it had, and nobody has said that it was never performed; the same of a step that the
+//                        lost time has performed in a task that carries out a step of one which the restored store knows
 //   two_effects          two effects of one step of a task that the restored store knows stand, across all lineages
 
 #include <cstdint>
@@ -82,6 +83,9 @@ class restore_judge {
   bool looks_up(const std::string& agent) const;
   void judge_number(const v1::Perform& what);
   void judge_doubt(const step_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record);
+  void judge_child_doubt(const step_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record);
+  /// Somebody has given an order for the task, or for one whose step it carries out.
+  bool is_ordered(const std::string& task) const;
   /// As it was kept. Of several replicas one may have kept that a task is over, by a write that never counted.
   const v1::TaskRecord* known_then(const std::string& task) const;
   const v1::TaskRecord* live_then(const std::string& task) const;
@@ -112,6 +116,7 @@ class restore_judge {
   std::map<std::string, v1::TaskRecord> kept_tasks_;  // by id
   std::set<std::string> lost_ids_;                    // of tasks that are not among these
   std::set<step_name> undone_since_;
+  std::set<step_name> performed_since_;
   std::set<std::string> edited_since_;          // tasks
   std::set<std::string> settled_;               // as never happened
   std::map<step_name, std::uint32_t> lookups_;  // the number of the last one when this lineage began

@@ -8,6 +8,7 @@
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
 #include "store/rows/task_rows.hpp"
+#include "tests/simulation/plans/child_plans.hpp"
 
 namespace fairlead::simulation {
 
@@ -66,7 +67,7 @@ void clients::begin(std::int64_t until_us) {
   for (std::uint64_t i = 0; i < tasks; ++i) {
     wish one;
     one.what.set_id(prefix_ + std::to_string(i));
-    one.what.set_workflow(luck.pick(workflows_).name());
+    one.what.set_workflow(pick_workflow());
     one.what.set_input(R"({"n":)" + std::to_string(i + 1) + R"(,"yes":)" + (i % 3 == 0 ? "false" : "true") +
                        waits_for(one.what.workflow(), i, until_us) + "}");
     if (luck.chance(200)) one.what.set_priority(static_cast<std::int32_t>(luck.between(-2, 2)));
@@ -108,6 +109,13 @@ void clients::begin(std::int64_t until_us) {
   plan_unfit(until_us);
   home_.on_post = [this](const std::string&, const std::string& body) { take_events(body); };
   claimants_.begin();
+}
+
+/// Seldom one of those that are made for the tasks of steps.
+std::string clients::pick_workflow() const {
+  auto& luck = world_.clients;
+  const auto& name = luck.pick(workflows_).name();
+  return child_plan::is_one(name) && luck.chance(700) ? workflows_.front().name() : name;
 }
 
 /// How long, and until when, steps of the workflow are to wait, which its submitter may forget.

@@ -40,6 +40,7 @@ class clients {
   bool is_known(const std::string& workflow) const;
   void deploy_anew(const v1::WorkflowDefinition& version);
   void label(v1::Submission& what, std::uint64_t number) const;
+  std::string pick_workflow() const;
   std::string waits_for(const std::string& workflow, std::uint64_t number, std::int64_t until_us) const;
   void submit(std::size_t which);
   void answered(std::size_t which, const v1::SubmitReply& reply);

@@ -100,7 +100,7 @@ void operators::order_something() {
   auto& luck = world_.operators;
   if (luck.chance(80)) return acknowledge_alerts();
   if (luck.chance(40)) return release_brake();
-  const auto& id = luck.pick(clients_.ids());
+  const auto id = any_task(luck);
   const auto view = home_.reads().read();
   const auto known = store::find_task(*view, id);
   if (!known.ok() || !*known) {
@@ -137,6 +137,7 @@ void operators::order_something() {
 
 void operators::see_to(const v1::TaskRecord& record, int round) {
   auto& luck = world_.operators;
+  if (see_to_children(record, round)) return;
   const auto undoing = record.state() == v1::TASK_STATE_UNDOING;
   const auto says = [&](const char* what) { return record.parked_reason().find(what) != std::string::npos; };
   for (int i = 0; i < record.steps_size(); ++i) {

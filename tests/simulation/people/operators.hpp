@@ -31,6 +31,9 @@ class operators {
 
  private:
   void order_something();
+  // Tasks of steps (operators_children.cpp).
+  std::string any_task(random_stream& luck) const;
+  bool see_to_children(const v1::TaskRecord& record, int round);
   void see_to(const v1::TaskRecord& record, int round);
   void order(const std::string& id, v1::OperatorAction what, bool at_once = false, std::function<void(bool taken)> told = {});
   void terminate(const std::string& id);

@@ -19,7 +19,7 @@ void operators::plan_migrations(std::int64_t until_us) {
       deploy(version);
       random_stream choice{seed, 952};
       for (auto left = most; left > 0; --left) {
-        const auto id = choice.pick(clients_.ids());
+        const auto id = any_task(choice);
         const auto odd = choice.chance(60);
         world_.after(choice.between(1, 500) * millisecond,
                      [this, id, odd, hash = store::definition_hash(version)] { migrate(id, hash, odd); });

@@ -34,6 +34,10 @@ class editor {
     auto& step = *made_.mutable_steps(any());
     if (step.attempts() != 0) step.set_attempts(step.attempts() + 1);
     if (step.retry_for_ms() != 0) step.set_retry_for_ms(step.retry_for_ms() * 2);
+    if (step.kind() != v1::STEP_KIND_WORKFLOW) return;
+    if (step.timeout_ms() != 0) step.set_timeout_ms(step.timeout_ms() * 2);
+    // What has begun keeps its workflow.
+    if (luck_.chance(400)) step.set_workflow(step.workflow() == "c0" ? "c1" : "c0");
   }
 
   void add() {

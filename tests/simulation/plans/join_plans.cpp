@@ -11,7 +11,8 @@ namespace {
 void remove_joins(v1::WorkflowDefinition& from) {
   for (auto& step : *from.mutable_steps()) {
     // Without a join these cannot fail.
-    const auto cannot_fail = step.kind() != v1::STEP_KIND_CALL && (step.kind() != v1::STEP_KIND_SIGNAL || step.goes_on_untimely());
+    const auto cannot_fail = step.kind() != v1::STEP_KIND_CALL && step.kind() != v1::STEP_KIND_WORKFLOW &&
+                             (step.kind() != v1::STEP_KIND_SIGNAL || step.goes_on_untimely());
     if (cannot_fail) step.clear_on_failure();
     step.clear_join();
   }
@@ -24,7 +25,7 @@ void make_droppable(v1::WorkflowDefinition& in) {
     auto& step = *in.mutable_steps(i);
     if (!may_go[static_cast<std::size_t>(i)]) continue;
     if (step.pivot()) return remove_joins(in);
-    if (!step.has_undo()) step.mutable_undo()->set_none(true);
+    if (!step.has_undo() && step.kind() != v1::STEP_KIND_WORKFLOW) step.mutable_undo()->set_none(true);
   }
 }
 
@@ -48,14 +49,15 @@ void add_joins(v1::WorkflowDefinition& to, random_stream luck) {
     // It would cool off for ever if its join can never be met.
     if (says == v1::ON_FAILURE_COOL_OFF) step.set_on_failure(v1::ON_FAILURE_PARK);
     // Most read what may be missing.
-    if (careful && step.kind() != v1::STEP_KIND_WAIT && step.kind() != v1::STEP_KIND_SIGNAL) {
+    if (careful && step.kind() != v1::STEP_KIND_WORKFLOW && step.kind() != v1::STEP_KIND_WAIT && step.kind() != v1::STEP_KIND_SIGNAL) {
       const auto last = step.needs(step.needs_size() - 1);
       step.set_with_json(R"({"v":"${ .steps.)" + step.needs(0) + R"(.v? }","w":"${ .steps.)" + last + R"( }","how":"${ .status.)" + last +
                          R"( }","n":"${ .input.n }"})");
       if (step.when_json().find(".steps") != std::string::npos) step.clear_when_json();
     }
     for (auto& other : *to.mutable_steps())
-      if (goes_on && other.kind() == v1::STEP_KIND_CALL && !other.pivot() && needs(step, other.name()))
+      if (goes_on && (other.kind() == v1::STEP_KIND_CALL || other.kind() == v1::STEP_KIND_WORKFLOW) && !other.pivot() &&
+          needs(step, other.name()))
         other.set_on_failure(v1::ON_FAILURE_CONTINUE);
   }
   make_droppable(to);

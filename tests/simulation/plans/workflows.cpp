@@ -6,11 +6,15 @@
 
 #include "actors/core/workflow/check.hpp"
 #include "messages/time.hpp"
+#include "tests/simulation/plans/child_plans.hpp"
 #include "tests/simulation/plans/ends.hpp"
 
 namespace fairlead::simulation {
 
 namespace {
+
+constexpr int max_steps = 8;
+constexpr int most_steps_of_a_child = 3;
 
 void set_backoff(v1::Backoff& out, random_stream& luck) {
   out.set_first_ms(luck.between(20, 500));
@@ -20,16 +24,17 @@ void set_backoff(v1::Backoff& out, random_stream& luck) {
 
 class generator {
  public:
-  generator(world& in, random_stream& luck, const std::vector<agent_site>& sites) : luck_(luck), settings_(in.settings), sites_(sites) {}
+  generator(world& in, random_stream& luck, const std::vector<agent_site>& sites)
+      : luck_(luck), settings_(in.settings), sites_(sites), children_(in.settings) {}
 
-  v1::WorkflowDefinition make(const std::string& name) {
+  v1::WorkflowDefinition make(const std::string& name, int most_steps = max_steps) {
     definition_.Clear();
     definition_.set_name(name);
     const auto how = luck_.below(100);
     definition_.set_on_failure(how < 60 ? v1::ON_FAILURE_UNDO : how < 85 ? v1::ON_FAILURE_PARK : v1::ON_FAILURE_COOL_OFF);
     if (luck_.chance(300)) definition_.set_timeout_ms(luck_.between(2'000, 30'000));
     workflow_ = random_stream::mix(settings_.seed) + 1'000 * ++made_;
-    auto size = 1 + static_cast<int>(luck_.below(luck_.chance(500) ? 4 : 8));
+    auto size = std::min(most_steps, 1 + static_cast<int>(luck_.below(luck_.chance(500) ? 4 : 8)));
     const auto linear = luck_.chance(250);
     for (int i = 0; i < size; ++i) add_step(i, linear);
     // Fewer steps are a prefix of the more, so that a shrunk workflow is part of the one that failed.
@@ -45,6 +50,7 @@ class generator {
     answer_later();
     rule_faults();
     ask_for_fitting_input();
+    leave_to_children();
     if (settings_.has(concern::joins)) add_joins(definition_, random_stream{workflow_, 1'500});
     make_lawful();
     if (random_stream luck{workflow_, 1'600}; luck.chance(200) && settings_.has(concern::ends))
@@ -208,6 +214,18 @@ class generator {
         make_signal(own, its);
       step = std::move(own);
     }
+    let_end_as_it_can();
+  }
+
+  /// Some steps are tasks of their own.
+  void leave_to_children() {
+    if (child_plan::is_one(definition_.name())) child_plan::give_output(definition_, {workflow_, 1'800}, settings_);
+    children_.add_to(definition_, {workflow_, 1'700});
+    let_end_as_it_can();
+  }
+
+  /// Only where some step may be passed over.
+  void let_end_as_it_can() {
     const auto& all = definition_.steps();
     const auto goes_on = [](const auto& one) { return may_fail(one) && one.on_failure() == v1::ON_FAILURE_CONTINUE; };
     if (std::none_of(all.begin(), all.end(), goes_on)) definition_.set_ends_failed(false);
@@ -386,7 +404,8 @@ class generator {
 
   static bool may_fail(const v1::StepDefinition& step) {
     if (step.join() != 0) return true;
-    return step.kind() == v1::STEP_KIND_CALL || (step.kind() == v1::STEP_KIND_SIGNAL && !step.goes_on_untimely());
+    return step.kind() == v1::STEP_KIND_CALL || step.kind() == v1::STEP_KIND_WORKFLOW ||
+           (step.kind() == v1::STEP_KIND_SIGNAL && !step.goes_on_untimely());
   }
 
   template <class Definition>
@@ -425,7 +444,7 @@ class generator {
     const auto undone = undoes(definition_);
     auto cools = definition_.on_failure() == v1::ON_FAILURE_COOL_OFF;
     for (auto& step : *definition_.mutable_steps()) {
-      if (undone && !step.has_undo()) step.mutable_undo()->set_none(true);
+      if (undone && !step.has_undo() && step.kind() != v1::STEP_KIND_WORKFLOW) step.mutable_undo()->set_none(true);
       cools = cools || step.on_failure() == v1::ON_FAILURE_COOL_OFF;
     }
     if (cools) definition_.set_cool_off_ms(luck_.between(2'000, 12'000));
@@ -434,6 +453,7 @@ class generator {
   random_stream& luck_;
   const options& settings_;
   const std::vector<agent_site>& sites_;
+  const child_plan children_;
   v1::WorkflowDefinition definition_;
   std::uint64_t made_ = 0;
   std::uint64_t workflow_ = 0;
@@ -457,6 +477,7 @@ std::vector<v1::WorkflowDefinition> make_workflows(world& in, const std::vector<
   const auto count = in.shapes.between(1, 2);
   generator make{in, in.shapes, sites};
   for (std::int64_t i = 0; i < count; ++i) out.push_back(lawful(make.make("w" + std::to_string(i))));
+  for (const auto& name : child_plan{in.settings}.names()) out.push_back(lawful(make.make(name, most_steps_of_a_child)));
   return out;
 }
 

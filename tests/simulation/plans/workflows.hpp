@@ -9,7 +9,7 @@
 
 namespace fairlead::simulation {
 
-/// One or two workflows that `core::check_definition` has nothing against.
+/// One or two workflows, and in some runs others of tasks that steps of these are, that `core::check_definition` has nothing against.
 std::vector<v1::WorkflowDefinition> make_workflows(world& in, const std::vector<agent_site>& sites);
 
 /// Other versions of these, under the same names: to be deployed while tasks of the first run.
@@ -51,7 +51,9 @@ class shape {
   bool repeats(std::uint32_t index) const { return step(index).has_repeat(); }
   /// A callback brings what it gives.
   bool answered_later(std::uint32_t index) const { return step(index).callback_ms() != 0; }
-  bool undoable(std::uint32_t index) const { return step(index).has_undo() && !step(index).undo().none(); }
+  /// A task of its own carries it out.
+  bool is_child(std::uint32_t index) const { return step(index).kind() == v1::STEP_KIND_WORKFLOW; }
+  bool undoable(std::uint32_t index) const { return (step(index).has_undo() || is_child(index)) && !step(index).undo().none(); }
   /// Also a step that has failed.
   bool undoes_failed(std::uint32_t index) const { return undoable(index) && step(index).undo().also_if_failed(); }
   bool says_undo_none(std::uint32_t index) const { return step(index).has_undo() && step(index).undo().none(); }

@@ -72,6 +72,7 @@ const char* concern_name(concern which) {
     case concern::joins: return "joins";
     case concern::schemas: return "schemas";
     case concern::ends: return "ends";
+    case concern::children: return "children";
     case concern::count: break;
   }
   return "?";

@@ -32,7 +32,9 @@ bool is_over(const shape& plan, const v1::TaskRecord& record, std::uint32_t step
   if (!one.dropped()) return over(one);
   switch (one.state()) {
     case v1::STEP_STATE_COMPLETED: return !plan.undoable(step);
-    case v1::STEP_STATE_FAILED: return !one.doubtful() && (one.failure_count() == 0 || !plan.undoes_failed(step));
+    case v1::STEP_STATE_FAILED:
+      if (plan.is_child(step)) return !one.child().stands() || !plan.undoable(step);
+      return !one.doubtful() && (one.failure_count() == 0 || !plan.undoes_failed(step));
     case v1::STEP_STATE_SKIPPED:
     case v1::STEP_STATE_UNDONE: return true;
     default: return false;

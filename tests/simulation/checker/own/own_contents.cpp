@@ -37,12 +37,15 @@ void content_checker::judge_own_steps(const v1::TaskRecord* before, const v1::Ta
     const step_name name{now.id(), i};
     const auto ended =
         step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE;
-    if (!plan.own(i) || !ended || !step.has_output() || own_outputs_.count(name) != 0) continue;
-    const auto stored = output_of(durable, now, step);
+    const auto has_output = step.has_output() || (plan.is_child(i) && step.state() == v1::STEP_STATE_COMPLETED);
+    if (!plan.own(i) || !ended || !has_output || own_outputs_.count(name) != 0) continue;
+    const auto stored = step.has_output() ? output_of(durable, now, step) : "null";
     if (definition.kind() == v1::STEP_KIND_VALUE)
       judge_value(now, i, stored, definition);
     else if (definition.kind() == v1::STEP_KIND_WAIT)
       judge_wait(now, i, stored, definition);
+    else if (plan.is_child(i))
+      judge_child_output(now, i, stored, durable);
     else
       takings.push_back({step.path(), definition.signal(), stored});
     if (edits_.count({now.id(), step.path()}) == 0)
@@ -103,6 +106,7 @@ void content_checker::judge_wait(const v1::TaskRecord& record, std::uint32_t ind
 void content_checker::judge_missed(const v1::StepRecord* before, const v1::TaskRecord& record, std::uint32_t index,
                                    const v1::StepDefinition& definition) {
   const auto& step = record.steps(static_cast<int>(index));
+  if (definition.kind() == v1::STEP_KIND_WORKFLOW) return;
   const auto goes_on_without = step.timed_out() && (before == nullptr || !before->timed_out());
   const auto failed = step.failure_count() > (before == nullptr ? 0 : before->failure_count());
   const auto waits = step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0;

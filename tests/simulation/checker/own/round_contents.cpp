@@ -66,7 +66,7 @@ void content_checker::judge_rounds(const v1::TaskRecord* before, const v1::TaskR
     const auto completed = step.state() == v1::STEP_STATE_COMPLETED && (was == nullptr || was->state() != v1::STEP_STATE_COMPLETED);
     if (!completed || its.keys.empty() || payload_of(durable, now, step.output()) != its.output) continue;
     world_.judges("until");
-    if (fill_template(repeat.until_json(), document_for(now, i)) != truth_value(true) && !settled_.count(name))
+    if (fill_template(repeat.until_json(), document_for(now, i)) != truth_value(true) && settled_.count({now.id(), step.path()}) == 0)
       world::broken("until", text + " is completed, and " + repeat.until_json() + " does not give true");
   }
 }
@@ -81,7 +81,7 @@ void content_checker::judge_round_begins(const v1::Perform& what, const v1::Task
   if (known->second.keys.count(what.idempotency_key()) != 0)
     world::broken("round_key", text + " under " + what.idempotency_key() + ", the key of an earlier one");
   // An operator may have had another round performed, or granted more of them.
-  if (edits_.count({what.task_id(), what.step_path()}) != 0 || settled_.count(name) != 0) return;
+  if (edits_.count({what.task_id(), what.step_path()}) != 0 || settled_.count({what.task_id(), what.step_path()}) != 0) return;
   world_.judges("until");
   if (fill_template(repeat.until_json(), document) != truth_value(false))
     world::broken("until", text + ", and " + repeat.until_json() + " does not give false");

@@ -1,0 +1,288 @@
+// Flows with a planted flaw of each kind are found, sound ones are clean, and the command says so by its exit code.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/cli/parse.hpp"
+#include "app/simulate/campaign.hpp"
+#include "app/simulate/command.hpp"
+#include "app/simulate/report.hpp"
+#include "tests/app/problems.hpp"
+#include "tests/app/workflow_test/test_folder.hpp"
+
+namespace fairlead::app::simulate {
+namespace {
+
+using names = std::set<std::string>;
+
+constexpr const char* pay = R"(workflow: pay
+on_failure: undo
+steps:
+  charge:
+    agent: bank
+    call: charge
+    with: { order: "${ .task.id }" }
+    timeout: 5s
+    attempts: 8
+    backoff: { first: 1s, factor: 2, max: 10s }
+    undo: { call: refund, with: { order: "${ .task.id }" }, timeout: 5s }
+  ship:
+    needs: charge
+    agent: depot
+    call: ship
+    timeout: 5s
+    attempts: 3
+    undo: none
+    pivot: true
+)";
+
+/// With `more` in its call `charge`.
+std::string node_with(const std::string& more) {
+  return "node: { name: n1 }\nroles: [shard, agent]\nstore: { path: data }\nagents:\n  bank:\n    kind: http\n    base_url: "
+         "http://127.0.0.1:1\n"
+         "    calls:\n      charge: { path: /charges" +
+         more +
+         " }\n      refund: { path: /refunds }\n  depot:\n    kind: http\n    base_url: http://127.0.0.1:1\n"
+         "    calls: { ship: { path: /parcels } }\n";
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const auto at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return at == std::string::npos ? text : text.replace(at, what.size(), by);
+}
+
+struct simulated_workflows : workflow_test_folder {
+  prepared_stage made(const std::string& text, wanted_simulation wanted = {}) const {
+    wanted.file = write("flow.yaml", text);
+    auto out = prepare(wanted, {});
+    out.on.evaluate = evaluate_here;
+    return out;
+  }
+  stage sound(const std::string& text, const wanted_simulation& wanted = {}) const {
+    auto out = made(text, wanted);
+    for (const auto& one : out.problems) ADD_FAILURE() << to_text(one);
+    const auto done = deploy(out.on);
+    EXPECT_TRUE(done.ok()) << done.failure().sentence;
+    return out.on;
+  }
+  campaign_result run(const std::string& text, const wanted_simulation& wanted = {}, std::uint64_t seeds = 400) const {
+    return run_campaign(sound(text, wanted), {seeds, 1, false});
+  }
+  wanted_simulation with_node(const std::string& more) const {
+    wanted_simulation out;
+    out.agents = write("node.yaml", node_with(more));
+    return out;
+  }
+
+  /// `twice charge`, one for each finding.
+  static names found(const campaign_result& of) {
+    names out;
+    for (const auto& one : of.findings) out.insert(std::string{word_of(one.what.kind)} + " " + one.what.step);
+    return out;
+  }
+  static const shown_finding* find(const campaign_result& in, finding_kind kind) {
+    const auto found = std::find_if(in.findings.begin(), in.findings.end(), [&](const auto& one) { return one.what.kind == kind; });
+    return found == in.findings.end() ? nullptr : &*found;
+  }
+  static names ends(const campaign_result& of) {
+    names out;
+    for (const auto& one : of.endings) out.insert(one.word);
+    return out;
+  }
+};
+
+TEST_F(simulated_workflows, are_clean_where_services_honour_keys) {
+  const auto all = run(pay);
+  EXPECT_EQ(found(all), names{});
+  for (const auto* word : {"completed", "undone", "parked"}) EXPECT_EQ(ends(all).count(word), 1U) << word;
+  EXPECT_EQ(ends(all).count("stalled"), 0U);
+  EXPECT_EQ(all.tasks, 400U);
+}
+
+TEST_F(simulated_workflows, perform_twice_where_a_service_does_not_honour_keys) {
+  wanted_simulation wanted;
+  wanted.without_keys = {"bank.charge"};
+  const auto all = run(pay, wanted);
+  const auto* twice = find(all, finding_kind::twice);
+  ASSERT_NE(twice, nullptr);
+  EXPECT_EQ(twice->what.step, "charge");
+  EXPECT_EQ(twice->sentence,
+            "The effect of step charge of workflow pay can happen twice; bank.charge does not honour Idempotency-Key, no look-up.");
+  EXPECT_NE(twice->remedy.find("let the service of bank.charge honour Idempotency-Key"), std::string::npos) << twice->remedy;
+  EXPECT_EQ(twice->shortest.troubles.size(), 1U) << "one lost answer is enough";
+  EXPECT_TRUE(std::any_of(twice->shortest.lines.begin(), twice->shortest.lines.end(),
+                          [](const auto& line) { return line.second.find("PERFORMED ONCE MORE") != std::string::npos; }));
+}
+
+TEST_F(simulated_workflows, perform_once_where_a_step_says_in_doubt_park) {
+  wanted_simulation wanted;
+  wanted.without_keys = {"bank.charge"};
+  const auto all = run(replaced(pay, "    attempts: 8\n", "    attempts: 8\n    in_doubt: park\n"), wanted);
+  EXPECT_EQ(find(all, finding_kind::twice), nullptr);
+}
+
+TEST_F(simulated_workflows, undo_twice_where_the_undo_does_not_honour_keys) {
+  wanted_simulation wanted;
+  wanted.without_keys = {"bank.refund"};
+  const auto all = run(pay, wanted);
+  const auto* twice = find(all, finding_kind::undone_twice);
+  ASSERT_NE(twice, nullptr);
+  EXPECT_EQ(twice->what.call, "refund");
+}
+
+TEST_F(simulated_workflows, leave_an_effect_where_a_perform_comes_after_its_undo) {
+  wanted_simulation wanted;
+  wanted.without_keys = {"bank.charge"};
+  const auto all = run(pay, wanted, 1'500);
+  const auto* standing = find(all, finding_kind::standing);
+  ASSERT_NE(standing, nullptr);
+  EXPECT_EQ(standing->what.step, "charge");
+}
+
+TEST_F(simulated_workflows, need_an_operator_where_keys_are_forgotten_before_the_last_retry) {
+  const auto all = run(pay, with_node(", idempotency: { valid_for: 3s }"));
+  const auto* expired = find(all, finding_kind::key_expired);
+  ASSERT_NE(expired, nullptr);
+  EXPECT_NE(expired->sentence.find("bank.charge honours its key (3s)"), std::string::npos) << expired->sentence;
+  EXPECT_NE(expired->remedy.find("declare a look-up for bank.charge"), std::string::npos) << expired->remedy;
+  EXPECT_EQ(found(run(pay, with_node(", idempotency: { valid_for: 3s }, lookup: { path: /charges/{perform_key}, never_happened: [410] }"))),
+            names{})
+      << "the remedy helps";
+}
+
+TEST_F(simulated_workflows, need_an_operator_where_an_undo_reads_what_nobody_knows) {
+  const auto reads = replaced(pay, "undo: { call: refund, with: { order: \"${ .task.id }\" }",
+                              "undo: { call: refund, with: { id: \"${ .steps.charge.id }\" }");
+  const auto all = run(reads, with_node(""));
+  const auto* unknown = find(all, finding_kind::undo_unknown);
+  ASSERT_NE(unknown, nullptr);
+  EXPECT_EQ(unknown->what.step, "charge");
+  EXPECT_EQ(found(run(reads, with_node(", lookup: { path: /charges/{perform_key}, never_happened: [410] }"))), names{})
+      << "the remedy helps";
+}
+
+TEST_F(simulated_workflows, name_what_undo_none_leaves) {
+  const auto all = run(replaced(pay, "undo: { call: refund, with: { order: \"${ .task.id }\" }, timeout: 5s }", "undo: none"));
+  EXPECT_EQ(found(all), names{});
+  EXPECT_EQ(all.left_as_said, lines{"charge"});
+}
+
+TEST_F(simulated_workflows, with_signals_callbacks_and_values_end_in_all_their_ways) {
+  const auto all = run(R"(workflow: sign
+on_failure: undo
+steps:
+  draw: { agent: a, call: draw, undo: { call: discard } }
+  sign: { needs: draw, agent: a, call: ask, with: { id: "${ .steps.draw.id }" }, callback: { timeout: 1d }, in_doubt: fail, undo: { call: withdraw } }
+  approve: { needs: sign, signal: ok, timeout: 2d }
+  tell: { needs: approve, agent: b, call: tell, with: { who: "${ .input.who }" }, undo: none }
+)");
+  EXPECT_EQ(found(all), names{});
+  for (const auto* word : {"completed", "undone"}) EXPECT_EQ(ends(all).count(word), 1U) << word;
+  EXPECT_EQ(ends(all).count("stalled"), 0U);
+}
+
+TEST_F(simulated_workflows, are_the_same_with_the_same_seed) {
+  const auto on = sound(pay);
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const auto once = world{on, seed, nullptr, true}.run(), again = world{on, seed, nullptr, true}.run();
+    EXPECT_EQ(once.story, again.story) << seed;
+    EXPECT_EQ(once.word, again.word) << seed;
+  }
+}
+
+TEST_F(simulated_workflows, are_refused_with_their_problems) {
+  const auto without_undo = replaced(pay, "    undo: { call: refund, with: { order: \"${ .task.id }\" }, timeout: 5s }\n", "");
+  EXPECT_FALSE(made(without_undo).problems.empty()) << "on_failure: undo, and a step does not say how";
+  wanted_simulation unknown;
+  unknown.without_keys = {"bank.pay"};
+  ASSERT_EQ(made(pay, unknown).problems.size(), 1U);
+  EXPECT_EQ(made(pay, unknown).problems[0].sentence, "bank.pay is no call of the workflow");
+  wanted_simulation no_json;
+  no_json.input = "{";
+  EXPECT_EQ(made(pay, no_json).problems.size(), 1U);
+}
+
+TEST_F(simulated_workflows, say_what_no_node_file_declares) {
+  EXPECT_EQ(made(pay).undeclared, (lines{"bank.charge", "bank.refund", "depot.ship"}));
+  EXPECT_EQ(made(pay, with_node("")).undeclared, lines{});
+}
+
+TEST(simulated_samples, have_what_the_workflow_reads) {
+  v1::WorkflowDefinition of;
+  auto& step = *of.add_steps();
+  step.set_name("a");
+  step.set_agent("x");
+  step.set_call("y");
+  step.set_with_json(R"({"first":"${ .input.list[:2] }","name":"${ .input.who.name }"})");
+  auto& next = *of.add_steps();
+  next.set_name("b");
+  next.set_when_json(R"("${ .steps.a.state == \"booked\" }")");
+  const samples values{of};
+  const auto input = nlohmann::json::parse(values.input(dice{1}));
+  EXPECT_TRUE(input["list"].is_array());
+  EXPECT_EQ(input["who"]["name"], "x");
+  EXPECT_EQ(nlohmann::json::parse(values.output(step, dice{1}))["state"], "booked");
+}
+
+// ---- the command ----
+
+struct heard final : command_output {
+  std::string said, complaints;
+  bool say(const std::string& text) override { return said += text, true; }
+  void complain(const std::string& text) override { complaints += text; }
+};
+
+struct workflow_simulate_command : workflow_test_folder {
+  int run(std::vector<std::string> words) {
+    CLI::App app;
+    app.require_subcommand(1);
+    cli_context context;
+    add_workflow_simulate(*app.add_subcommand("workflow", ""), context);
+    words.insert(words.begin(), {"workflow", "simulate"});
+    output = {};
+    const speak_to here{output};
+    return run_words(app, context, words, "fairlead ", " --help");
+  }
+  heard output;
+};
+
+TEST_F(workflow_simulate_command, ends_with_0_1_or_2) {
+  const auto path = write("pay.yaml", pay);
+  EXPECT_EQ(run({path, "--seeds", "100"}), exit_ok) << output.said << output.complaints;
+  EXPECT_NE(output.said.find("No effect happened twice, and none was left where a task was undone.\n"), std::string::npos) << output.said;
+  EXPECT_NE(output.said.find("Nothing is declared about bank.charge, bank.refund, depot.ship."), std::string::npos) << output.said;
+  EXPECT_NE(output.said.find("  bank.charge: twice (step charge, seed "), std::string::npos) << "what it rests on: " << output.said;
+  EXPECT_EQ(run({path, "--seeds", "100", "--without-keys", "bank.charge"}), exit_failed);
+  EXPECT_NE(output.said.find("  twice: The effect of step charge"), std::string::npos) << output.said;
+  EXPECT_EQ(run({write("bad.yaml", "workflow: bad\nsteps: {}\n")}), exit_usage);
+  EXPECT_EQ(run({path, "--seeds", "0"}), exit_usage);
+  EXPECT_EQ(run({path, "--seed", "1", "--from", "2"}), exit_usage);
+  EXPECT_EQ(run({folder_ + "/none.yaml"}), exit_usage);
+}
+
+TEST_F(workflow_simulate_command, shows_the_same_as_json_each_time) {
+  const auto path = write("pay.yaml", pay);
+  EXPECT_EQ(run({path, "--seeds", "50", "--json", "--without-keys", "bank.charge"}), exit_failed) << output.complaints;
+  const auto once = output.said;
+  const auto read = nlohmann::json::parse(once);
+  EXPECT_EQ(read["ok"], false);
+  EXPECT_EQ(read["seeds"], 50);
+  EXPECT_EQ(read["findings"][0]["kind"], "twice");
+  EXPECT_FALSE(read["findings"][0]["story"].empty());
+  run({path, "--seeds", "50", "--json", "--without-keys", "bank.charge"});
+  EXPECT_EQ(output.said, once);
+}
+
+TEST_F(workflow_simulate_command, tells_one_run) {
+  const auto path = write("pay.yaml", pay);
+  EXPECT_EQ(run({path, "--seed", "3"}), exit_ok) << output.complaints;
+  EXPECT_EQ(output.said.rfind("workflow pay, seed 3: ", 0), 0U) << output.said;
+  EXPECT_NE(output.said.find("bank.charge for step charge: PERFORMED under key task/charge/perform/0"), std::string::npos) << output.said;
+}
+
+}  // namespace
+}  // namespace fairlead::app::simulate

@@ -1,0 +1,45 @@
+// What operators do to tasks of steps, and to tasks that wait for one.
+
+#include "tests/simulation/people/operators.hpp"
+
+namespace fairlead::simulation {
+
+/// Of those that clients have submitted, or, where there are some, that carry out a step of another.
+std::string operators::any_task(random_stream& luck) const {
+  const auto& submitted = luck.pick(clients_.ids());
+  std::vector<std::string> children;
+  for (const auto& [number, record] : checker_.seen())
+    if (record.has_parent()) children.push_back(record.id());
+  return children.empty() || luck.chance(500) ? submitted : luck.pick(children);
+}
+
+/// True: an order has been given, or the task goes on once somebody has seen to another one.
+bool operators::see_to_children(const v1::TaskRecord& record, int round) {
+  auto& luck = world_.operators;
+  for (const auto& step : record.steps()) {
+    if (step.kind() != v1::STEP_KIND_WORKFLOW) continue;
+    // Its task refuses to be undone.
+    if (step.state() == v1::STEP_STATE_UNDOING && step.given_up()) {
+      order(record.id(), action(luck.chance(round < 3 ? 300 : 800) ? v1::OPERATOR_VERB_SKIP : v1::OPERATOR_VERB_RETRY, step.path()));
+      return true;
+    }
+    // After a restore, where nobody knows whether it had begun.
+    if (step.state() == v1::STEP_STATE_IN_DOUBT) {
+      order(record.id(), action(luck.chance(500) ? v1::OPERATOR_VERB_SKIP : v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, step.path()));
+      return true;
+    }
+    // No other begins before what it has left is undone.
+    if (step.state() == v1::STEP_STATE_FAILED && !step.passed_over() && step.child().stands() && luck.chance(round < 6 ? 700 : 250)) {
+      order(step.child().id(), action(v1::OPERATOR_VERB_UNDO));
+      return true;
+    }
+  }
+  if (!record.parked_for_child()) return false;
+  const auto how = luck.below(100);
+  if (how < 5) terminate(record.id());
+  if (how >= 5 && how < 12) order(record.id(), action(v1::OPERATOR_VERB_CANCEL));
+  if (how >= 12 && how < 20) order(record.id(), action(luck.chance(500) ? v1::OPERATOR_VERB_RETRY : v1::OPERATOR_VERB_RESUME));
+  return true;
+}
+
+}  // namespace fairlead::simulation
