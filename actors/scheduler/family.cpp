@@ -1,5 +1,4 @@
-// Tasks and their children (actors/core/task/steps/child.cpp). What a decision about one of them means for the other is decided in the same
-// batch, so that both are durable or none. Such a decision may mean something for a third task; all of them are done before the batch can close.
+#include "actors/scheduler/family.hpp"
 
 #include <utility>
 
@@ -7,9 +6,6 @@
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
-#include "actors/scheduler/books/payload_reader.hpp"
-#include "actors/scheduler/scheduler.hpp"
-#include "store/content_hash.hpp"
 
 namespace fairlead {
 
@@ -19,202 +15,187 @@ constexpr std::uint32_t most_begun_at_once = 64;
 
 }  // namespace
 
-/// What a decision about the task means for its parent and its children.
-void scheduler::note_family(const v1::TaskRecord& record, core::decision& made) {
-  for (auto& order : made.children) family_.push_back({record.number(), std::move(order)});
+void families::note(const v1::TaskRecord& record, core::decision& made) {
+  for (auto& order : made.children) noted_.push_back({record.number(), std::move(order)});
   if (record.has_parent() && (made.ended || made.parked || made.unparked) && !(made.ended && faults_.lose_child_end))
-    family_.push_back({record.number(), std::nullopt});
+    noted_.push_back({record.number(), std::nullopt});
 }
 
-/// `decided`: of the task whose decision began this. Its caller still holds it.
-void scheduler::settle_family(std::uint64_t decided) {
-  if (family_.empty() || settled_for_ != 0) return;
+void families::settle(std::uint64_t decided) {
+  if (noted_.empty() || settled_for_ != 0) return;
   settled_for_ = decided;
-  begun_children_ = 0;
-  while (!family_.empty() && !fatal_) {
-    auto next = std::move(family_.front());
-    family_.pop_front();
+  begun_ = 0;
+  while (!noted_.empty() && !world_.tasks->failed()) {
+    auto next = std::move(noted_.front());
+    noted_.pop_front();
     next.order ? carry_out(next.task, *next.order) : tell_parent(next.task);
-    if (next.task != decided) forget_if_idle(next.task);
+    if (next.task != decided) world_.tasks->forget_if_idle(next.task);
   }
   settled_for_ = 0;
 }
 
-void scheduler::tell_parent(std::uint64_t child) {
-  auto* task = load(child);
-  if (task == nullptr) return;
-  const auto parent = task->record.parent().number();
-  auto* told = load(parent);
-  if (told == nullptr) return;
+/// 0: there is none, and never was.
+std::uint64_t families::number_of(const std::string& id) {
+  const auto known = world_.tasks->number_of(id);
+  if (!known) world_.tasks->fail(known.failure());
+  return known ? known->value_or(0) : 0;
+}
+
+void families::tell_parent(std::uint64_t child) {
+  const auto* record = world_.tasks->newest(child);
+  if (record == nullptr) return;
+  const auto parent = record->parent().number();
+  const auto told = news_of(*record);
+  const auto* by = world_.tasks->newest(parent);
   // One that has ended may be on its way to an archive: nothing in it depends on its children any more.
-  const auto leaves = has_ended(told->record.state()) && is_leaving(parent);
-  if (const auto news = leaves ? std::nullopt : news_of(*task)) apply(*told, *news);
-  if (parent != settled_for_) forget_if_idle(parent);
+  if (by != nullptr && told && !(has_ended(by->state()) && world_.tasks->is_leaving(parent))) world_.tasks->decide_about(parent, *told);
+  if (parent != settled_for_) world_.tasks->forget_if_idle(parent);
 }
 
 /// nullopt: its output could not be read.
-std::optional<core::child_changed> scheduler::news_of(const live_task& child) {
-  const auto& record = child.record;
+std::optional<core::child_changed> families::news_of(const v1::TaskRecord& child) {
   core::child_changed out;
-  out.step = record.parent().step();
-  out.id = record.id();
-  out.state = record.state();
-  out.parked = record.parked();
-  out.reason = core::reason_of(record);
+  out.step = child.parent().step();
+  out.id = child.id();
+  out.state = child.state();
+  out.parked = child.parked();
+  out.reason = core::reason_of(child);
   // Also of one that an operator has undone since, until that is done.
-  if (record.state() == v1::TASK_STATE_FAILED || record.state() == v1::TASK_STATE_UNDOING) {
-    const auto left = core::standing_of(record);
+  if (child.state() == v1::TASK_STATE_FAILED || child.state() == v1::TASK_STATE_UNDOING) {
+    const auto left = core::standing_of(child);
     out.stands = !left.stands.empty() || !left.in_doubt.empty();
   }
-  if (record.state() != v1::TASK_STATE_COMPLETED) return out;
-  const auto& output = faults_.child_other_output ? record.input() : record.output();
-  out.output = output.json();
-  if (output.slot() == 0) return out;
-  const payload_reader payloads{child.fresh_payloads, *world_.reads};
-  const auto text = payloads.load(record, output.slot());
+  if (child.state() != v1::TASK_STATE_COMPLETED) return out;
+  auto text = world_.tasks->text_of(child.number(), faults_.child_other_output ? child.input() : child.output());
   if (!text) {
-    fail(text.failure());
+    // A missing payload concerns these tasks alone.
+    if (text.failure().code == v1::ERROR_CODE_NOT_FOUND)
+      world_.tasks->decide_about(child.parent().number(), core::task_poisoned{text.failure().sentence});
+    else
+      world_.tasks->fail(text.failure());
     return std::nullopt;
   }
-  out.output = std::string{*text};
+  out.output = std::move(*text);
   return out;
 }
 
-void scheduler::carry_out(std::uint64_t parent, core::child_order& order) {
+void families::carry_out(std::uint64_t parent, core::child_order& order) {
   if (order.begins) return begin_child(parent, order);
-  const auto known = lookup(order.id);
-  if (!known) return void(fail(known.failure()));
-  auto* child = *known ? load((*known)->number) : nullptr;
-  if (child == nullptr || (has_ended(child->record.state()) && is_leaving((*known)->number))) {
+  const auto number = number_of(order.id);
+  if (world_.tasks->failed()) return;
+  const auto* child = number != 0 ? world_.tasks->newest(number) : nullptr;
+  if (child == nullptr || (has_ended(child->state()) && world_.tasks->is_leaving(number))) {
     // One whose decision has crashed tells its parent once that is dealt with.
-    const auto crashed = child == nullptr && *known && find((*known)->number) != nullptr;
-    if (!fatal_ && !crashed) refuse_child(parent, order, core::child_gone_code, "there is no task " + order.id + " any more");
+    if (!world_.tasks->failed() && !(number != 0 && world_.tasks->has_crashed(number)))
+      refuse(parent, order, core::child_gone_code, "there is no task " + order.id + " any more");
     return;
   }
-  const auto was_over = has_ended(child->record.state());
-  const auto undo = order.action.verb() == v1::OPERATOR_VERB_UNDO;
+  const auto was_over = has_ended(child->state());
+  const auto* by = world_.tasks->newest(parent);
   core::operated asked{order.action};
   asked.by_parent = true;
-  if (const auto* by = find(parent); by != nullptr) asked.restored_from_unix_ms = by->record.restored_from_unix_ms();
-  const auto done = apply(*child, asked);
-  if (was_over && !done.refused) archive_.reopened(child->record.number(), batches_.sequence());
-  const auto undone = child->record.state() == v1::TASK_STATE_UNDOING || child->record.state() == v1::TASK_STATE_UNDONE;
-  if (done.refused && undo && !undone) {
-    refuse_child(parent, order, core::child_pivot_code, done.refused->sentence);
-  } else if (done.refused) {
+  if (by != nullptr) asked.restored_from_unix_ms = by->restored_from_unix_ms();
+  const auto refused = world_.tasks->decide_about(number, asked);
+  if (was_over && !refused) world_.archive->reopened(number, world_.batches->sequence());
+  const auto undone = child->state() == v1::TASK_STATE_UNDOING || child->state() == v1::TASK_STATE_UNDONE;
+  if (refused && order.action.verb() == v1::OPERATOR_VERB_UNDO && !undone)
+    refuse(parent, order, core::child_pivot_code, refused->sentence);
+  else if (refused)
     // It may have ended, or wait for an operator, without its parent being told.
-    family_.push_back({child->record.number(), std::nullopt});
-  }
-  forget_if_idle(child->record.number());
+    noted_.push_back({number, std::nullopt});
+  world_.tasks->forget_if_idle(number);
 }
 
-void scheduler::refuse_child(std::uint64_t parent, const core::child_order& order, std::string_view code, std::string why) {
-  if (auto* task = load(parent)) apply(*task, core::child_refused{order.step, order.id, std::string{code}, std::move(why)});
+void families::refuse(std::uint64_t parent, const core::child_order& order, std::string_view code, std::string why) {
+  world_.tasks->decide_about(parent, core::child_refused{order.step, order.id, std::string{code}, std::move(why)});
 }
 
-void scheduler::begin_child(std::uint64_t parent, core::child_order& order) {
-  auto* by = load(parent);
+void families::begin_child(std::uint64_t parent, core::child_order& order) {
+  const auto* by = world_.tasks->newest(parent);
   if (by == nullptr) return;
   // Another child of the same decision may have been refused.
-  const auto& step = by->record.steps(static_cast<int>(order.step));
-  if (by->record.state() != v1::TASK_STATE_RUNNING || by->record.failing() || step.dropped())
-    return refuse_child(parent, order, core::child_undone_code, "task " + order.id + " was not begun: its parent performs nothing more");
+  const auto& step = by->steps(static_cast<int>(order.step));
+  if (by->state() != v1::TASK_STATE_RUNNING || by->failing() || step.dropped())
+    return refuse(parent, order, core::child_undone_code, "task " + order.id + " was not begun: its parent performs nothing more");
   // Children may begin children in turn, and the rows of all are in one commit.
-  if (begun_children_ >= most_begun_at_once || batches_.is_large() || store_watch_.full()) {
-    const auto pause_ms = store_watch_.full() ? core::waiting_recheck_ms : 0;
-    apply(*by, core::child_refused{order.step, order.id, {}, {}, to_unix_ms(world_.time->now()) + pause_ms});
+  if (begun_ >= most_begun_at_once || world_.batches->is_large() || world_.room->full()) {
+    const auto pause_ms = world_.room->full() ? core::waiting_recheck_ms : 0;
+    world_.tasks->decide_about(parent, core::child_refused{order.step, order.id, {}, {}, to_unix_ms(world_.time->now()) + pause_ms});
     return;
   }
-  const auto known = lookup(order.id);
-  if (!known) return void(fail(known.failure()));
-  if (*known) return refuse_child(parent, order, core::child_gone_code, "there has been a task " + order.id + " before");
-  auto definition = catalog_.current(order.workflow, committed());
-  if (!definition && !workflow_catalog::is_refusal(definition.failure())) return void(fail(definition.failure()));
-  if (!definition) return refuse_child(parent, order, core::no_workflow_code, definition.failure().sentence);
-  if (const auto why = (*definition)->refuse_input(order.input)) return refuse_child(parent, order, core::child_input_code, why->sentence);
+  const auto there = number_of(order.id) != 0;
+  if (world_.tasks->failed()) return;
+  if (there) return refuse(parent, order, core::child_gone_code, "there has been a task " + order.id + " before");
+  auto definition = world_.catalog->current(order.workflow, world_.batches->committed());
+  if (!definition && !workflow_catalog::is_refusal(definition.failure())) return void(world_.tasks->fail(definition.failure()));
+  if (!definition) return refuse(parent, order, core::no_workflow_code, definition.failure().sentence);
+  if (const auto why = (*definition)->refuse_input(order.input)) return refuse(parent, order, core::child_input_code, why->sentence);
   v1::Submission item;
   item.set_id(order.id);
   item.set_workflow(order.workflow);
-  item.set_priority(by->record.priority());
-  *item.mutable_labels() = by->record.labels();
-  item.set_submitted_by(by->record.submitted_by());
+  item.set_priority(by->priority());
+  *item.mutable_labels() = by->labels();
+  item.set_submitted_by(by->submitted_by());
   v1::ParentOf part;
   part.set_number(parent);
-  part.set_id(by->record.id());
+  part.set_id(by->id());
   part.set_step(order.step);
-  part.set_depth(by->record.parent().depth() + 1);
-  ++begun_children_;
-  auto hash = store::submission_hash(order.workflow, order.input, item.labels(), item.priority(), nullptr);
+  part.set_depth(by->parent().depth() + 1);
+  ++begun_;
   if (faults_.child_twice) {
     auto again = item;
     again.set_id(order.id + "1");
-    create(again, order.input, hash, *definition, 0, {std::nullopt, order.deadline_unix_ms, part, 0});
+    auto like = order;
+    world_.tasks->create_child(again, like, part, *definition);
   }
-  create(item, std::move(order.input), std::move(hash), std::move(*definition), 0,
-         {std::nullopt, order.deadline_unix_ms, std::move(part), by->record.restored_from_unix_ms()});
+  world_.tasks->create_child(item, order, std::move(part), std::move(*definition));
 }
 
-bool scheduler::is_told_of(const v1::StepRecord& step) {
-  const auto known = lookup(step.child().id());
-  if (!known) return fail(known.failure());
-  if (!*known) return false;
-  const auto tells = [&](const v1::TaskRecord& child) {
-    const auto undoes = step.state() != v1::STEP_STATE_UNDOING || child.state() == v1::TASK_STATE_UNDOING;
-    return !has_ended(child.state()) && undoes && child.parked() == step.child().parked();
-  };
+bool families::is_told_of(const v1::StepRecord& step) {
+  const auto number = number_of(step.child().id());
+  if (number == 0) return false;
+  const auto* child = world_.tasks->newest(number);
   // One whose decision has crashed is dealt with otherwise.
-  if (const auto* live = find((*known)->number); live != nullptr) return !live->poison.empty() || tells(live->record);
-  const auto stored = store::load_task(committed(), (*known)->number);
-  if (!stored) return fail(stored.failure());
-  return *stored && tells(**stored);
+  if (child == nullptr) return world_.tasks->has_crashed(number);
+  const auto undoes = step.state() != v1::STEP_STATE_UNDOING || child->state() == v1::TASK_STATE_UNDOING;
+  const auto told = !has_ended(child->state()) && undoes && child->parked() == step.child().parked();
+  world_.tasks->forget_if_idle(number);
+  return told;
 }
 
-/// Whether all that the task has begun can be undone, as far as its children say.
-bool scheduler::may_be_cancelled(const v1::TaskRecord& record) {
+void families::tell_of_child(std::uint64_t parent, std::uint32_t step) {
+  const auto* by = world_.tasks->newest(parent);
+  if (by == nullptr) return;
+  core::child_order order;
+  order.step = step;
+  order.id = by->steps(static_cast<int>(step)).child().id();
+  const auto number = number_of(order.id);
+  const auto* child = number != 0 ? world_.tasks->newest(number) : nullptr;
+  if (world_.tasks->failed()) return;
+  if (child == nullptr) return refuse(parent, order, core::child_gone_code, "there is no task " + order.id + " any more");
+  if (const auto told = news_of(*child)) world_.tasks->decide_about(parent, *told);
+}
+
+bool families::may_be_cancelled(const v1::TaskRecord& record) {
   for (const auto& step : record.steps()) {
     if (!step.has_child() || step.child().state() == v1::TASK_STATE_UNDONE) continue;
-    const auto known = lookup(step.child().id());
-    if (!known) return fail(known.failure());
-    const auto* child = *known ? load((*known)->number) : nullptr;
+    const auto number = number_of(step.child().id());
+    const auto* child = number != 0 ? world_.tasks->newest(number) : nullptr;
     if (child == nullptr) return false;
-    for (const auto& part : child->definition->definition().steps())
+    for (const auto& part : world_.tasks->definition_of(number).definition().steps())
       if (part.pivot() || (!part.has_undo() && part.kind() != v1::STEP_KIND_WORKFLOW && part.finally() == v1::FINALLY_NO)) return false;
-    if (!may_be_cancelled(child->record)) return false;
+    if (!may_be_cancelled(*child)) return false;
   }
   return true;
 }
 
-/// Why an operator cannot have the child undone alone: its parent goes on with what it has done.
-result<bool> scheduler::is_built_on(const v1::TaskRecord& child) {
-  v1::TaskRecord stored;
-  const auto* parent = find(child.parent().number()) != nullptr ? &find(child.parent().number())->record : nullptr;
-  if (parent == nullptr) {
-    auto row = store::load_task(committed(), child.parent().number());
-    if (!row) return row.failure();
-    if (!*row) return false;
-    stored = std::move(**row);
-    parent = &stored;
-  }
+bool families::is_built_on(const v1::TaskRecord& child) {
+  const auto* parent = world_.tasks->newest(child.parent().number());
+  if (parent == nullptr) return world_.tasks->has_crashed(child.parent().number());
   const auto& step = parent->steps(static_cast<int>(child.parent().step()));
-  return parent->state() != v1::TASK_STATE_UNDONE && step.child().id() == child.id() && step.state() != v1::STEP_STATE_FAILED;
-}
-
-/// The child of a step that has waited for its end in vain, as the store has it.
-bool scheduler::tell_of_child(live_task& parent, std::uint32_t step) {
-  const auto id = parent.record.steps(static_cast<int>(step)).child().id();
-  const auto known = lookup(id);
-  if (!known) return fail(known.failure());
-  auto* child = *known ? load((*known)->number) : nullptr;
-  if (fatal_) return false;
-  core::child_order order;
-  order.step = step;
-  order.id = id;
-  if (child == nullptr) {
-    refuse_child(parent.record.number(), order, core::child_gone_code, "there is no task " + id + " any more");
-    return true;
-  }
-  if (const auto news = news_of(*child)) apply(parent, *news);
-  return !fatal_;
+  const auto built = parent->state() != v1::TASK_STATE_UNDONE && step.child().id() == child.id() && step.state() != v1::STEP_STATE_FAILED;
+  world_.tasks->forget_if_idle(child.parent().number());
+  return built;
 }
 
 }  // namespace fairlead

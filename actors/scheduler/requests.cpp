@@ -72,7 +72,7 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber,
   if (!definition) return refused(definition.failure());
   if (const auto why = faults_.ignore_schema ? std::nullopt : (*definition)->refuse_input(input, &budget)) return refused(*why);
   const auto number = create(item, std::move(input), std::move(hash), std::move(*definition), subscriber, {});
-  settle_family(number);
+  families_.settle(number);
   out.set_created(true);
   if (const auto* task = find(number); task != nullptr && task->record.scheduled())
     out.set_start_at_unix_ms(task->record.start_at_unix_ms());
@@ -387,16 +387,14 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
     event.target = std::move(*target);
   }
   if (action.verb() == v1::OPERATOR_VERB_UNDO && was_over && task->record.has_parent() && !faults_.undo_child_alone) {
-    const auto kept = is_built_on(task->record);
-    if (!kept) fail(kept.failure());
-    if (!kept || *kept)
+    if (families_.is_built_on(task->record))
       return refused({v1::ERROR_CODE_WRONG_STATE, "task " + id + " is a part of task " + task->record.parent().id(),
                       "fairlead task undo " + task->record.parent().id() + " undoes both"});
   }
   // A telling may have been lost by a crashed decision; while a task is parked nothing else brings it again.
   for (int i = 0; task->record.parked_for_child() && i < task->record.steps_size(); ++i) {
     const auto& step = task->record.steps(i);
-    if (child_out(step) && !is_told_of(step)) tell_of_child(*task, static_cast<std::uint32_t>(i));
+    if (child_out(step) && !families_.is_told_of(step)) families_.tell_of_child(number, static_cast<std::uint32_t>(i));
   }
   const auto done = apply(*task, event);
   if (const auto* now = find(number); now == nullptr || !now->poison.empty())

@@ -50,7 +50,8 @@ scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults
       evaluations_(limits.evaluating_bytes),
       launches_({world.time, world.zones != nullptr ? world.zones : &time_zones::of_system(), world.log, &batches_, &alerts_, &store_watch_,
                  &catalog_, &slots_, this},
-                {limits.cron, limits.shard, limits.shard_count, limits.input_bytes}, faults_) {
+                {limits.cron, limits.shard, limits.shard_count, limits.input_bytes}, faults_),
+      families_({world.time, &batches_, &store_watch_, &catalog_, &archive_, this}, faults_) {
   slots_.plant(faults_);
   workers_.plant(faults_);
 }
@@ -295,7 +296,7 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
   const auto once_more = std::holds_alternative<core::agent_returned>(what) || std::holds_alternative<core::task_resumed>(what);
   if (once_more && !made.performs.empty()) task.sent_again = batches_.sequence();
   gather(task, made);
-  settle_family(task.record.number());
+  families_.settle(task.record.number());
   return {made.accepted, std::move(made.refused), made.repeated};
 }
 
@@ -355,7 +356,7 @@ std::uint64_t scheduler::create_launch(v1::Submission& item, std::string input, 
   auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority(), nullptr);
   const auto number =
       create(item, std::move(input), std::move(hash), std::move(definition), 0, {std::move(launch), deadline_unix_ms, std::nullopt, 0});
-  settle_family(number);
+  families_.settle(number);
   return number;
 }
 
@@ -368,7 +369,7 @@ void scheduler::cancel_launch(std::uint64_t number, const std::string& reason) {
   action.set_verb(v1::OPERATOR_VERB_CANCEL);
   action.set_who("cron");
   action.set_reason(reason);
-  if (!may_be_cancelled(task->record) || apply(*task, core::operated{action}).refused) {
+  if (!families_.may_be_cancelled(task->record) || apply(*task, core::operated{action}).refused) {
     action.set_verb(v1::OPERATOR_VERB_TERMINATE);
     apply(*task, core::operated{action});
   }
@@ -435,7 +436,7 @@ void scheduler::watch_brake(const v1::TaskRecord& record, const core::decision& 
 }
 
 void scheduler::gather(live_task& task, core::decision& made) {
-  note_family(task.record, made);
+  families_.note(task.record, made);
   for (auto& out : made.performs) {
     ticket(task, out.instance, out.message);
     *batches_.after().performs[out.instance].add_items() = std::move(out.message);

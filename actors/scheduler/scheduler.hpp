@@ -42,6 +42,7 @@
 #include "actors/scheduler/commit/pipeline.hpp"
 #include "actors/scheduler/commit/replica_watch.hpp"
 #include "actors/scheduler/commit/store_watch.hpp"
+#include "actors/scheduler/family.hpp"
 #include "actors/scheduler/jobs/launches.hpp"
 #include "store/rows/task_rows.hpp"
 #include "store/store.hpp"
@@ -68,7 +69,7 @@ struct scheduler_limits {
 
 using planted_faults = core::planted_faults;
 
-class scheduler final : private launch_tasks {
+class scheduler final : private launch_tasks, private family_tasks {
  public:
   struct ports {
     const clock* time = nullptr;
@@ -186,18 +187,6 @@ class scheduler final : private launch_tasks {
     bool repeated = false;         // the operator's action had been done before
   };
   applied apply(live_task& task, const core::event& what);
-  void note_family(const v1::TaskRecord& record, core::decision& made);
-  void settle_family(std::uint64_t decided);
-  void tell_parent(std::uint64_t child);
-  std::optional<core::child_changed> news_of(const live_task& child);
-  void carry_out(std::uint64_t parent, core::child_order& order);
-  void refuse_child(std::uint64_t parent, const core::child_order& order, std::string_view code, std::string why);
-  void begin_child(std::uint64_t parent, core::child_order& order);
-  /// Of the step's child: it lives, and its parent knows how.
-  bool is_told_of(const v1::StepRecord& step);
-  bool may_be_cancelled(const v1::TaskRecord& record);
-  result<bool> is_built_on(const v1::TaskRecord& child);
-  bool tell_of_child(live_task& parent, std::uint32_t step);
   void poison(live_task& task, std::string why);
   static std::string bug_sentence(const std::exception& bug);
   core::context context_for(const live_task& task, const core::payload_source& payloads);
@@ -219,7 +208,6 @@ class scheduler final : private launch_tasks {
   void take_expressions(const evaluations::wanted& whose, v1::EvaluateReply& what);
   void serve_waiting();
   void admit_pending();
-  void forget_if_idle(std::uint64_t number);
   void repair(const std::vector<std::uint64_t>& numbers);
   bool repair_entry(live_task& task);
   void erase_strays(const std::set<std::uint64_t>& numbers);
@@ -238,11 +226,21 @@ class scheduler final : private launch_tasks {
   bool given_back(live_task& task, const v1::OutcomeBatch& by, const v1::Outcome& what);
   void left_over(const v1::OutcomeBatch& what);
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action, const std::string& submitter);
-  bool is_leaving(std::uint64_t number);
   error gone(const std::string& id);
   result<bool> is_visible_to(const std::string& submitter, const std::string& id);
   /// nullopt: done, or the store could not be read.
   std::optional<error> delete_task(const std::string& id, std::uint64_t number, const v1::OperatorAction& action, v1::OperateResult& out);
+
+  // The port through which families use tasks (family_tasks).
+  const v1::TaskRecord* newest(std::uint64_t number) override;
+  bool has_crashed(std::uint64_t number) override { return find(number) != nullptr && !find(number)->poison.empty(); }
+  const core::workflow& definition_of(std::uint64_t number) override { return *find(number)->definition; }
+  result<std::optional<std::uint64_t>> number_of(const std::string& id) override;
+  result<std::string> text_of(std::uint64_t number, const v1::Payload& payload) override;
+  std::optional<error> decide_about(std::uint64_t number, const core::event& what) override;
+  void create_child(v1::Submission& item, core::child_order& order, v1::ParentOf parent, workflow_catalog::handle definition) override;
+  bool is_leaving(std::uint64_t number) override;
+  void forget_if_idle(std::uint64_t number) override;
 
   // The port through which launches use tasks (launch_tasks).
   std::uint64_t create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
@@ -297,17 +295,11 @@ class scheduler final : private launch_tasks {
   resume_sweep sweep_;
   evaluations evaluations_;
   std::unordered_map<std::uint64_t, std::unique_ptr<live_task>> live_;
-  struct family_news {
-    std::uint64_t task = 0;
-    std::optional<core::child_order> order;  // of this task to its child; nullopt: the task's parent is to be told of it
-  };
-  std::deque<family_news> family_;
-  std::uint32_t begun_children_ = 0;                                   // by what is settled now
-  std::uint64_t settled_for_ = 0;                                      // the task whose decision began what is settled now; 0: nothing is
   std::unordered_map<std::string, recent_id> recent_ids_;              // taken, not yet committed
   std::unordered_multimap<std::uint64_t, std::uint64_t> subscribers_;  // task number -> subscriber
 
   launches launches_;
+  families families_;
 
   std::deque<std::uint64_t> pending_ahead_;             // next pending tasks, read ahead from their index
   std::unordered_set<std::uint64_t> suspects_;          // tasks that waited in vain at the last check

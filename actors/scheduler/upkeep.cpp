@@ -13,8 +13,10 @@
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/scheduler/books/deletions.hpp"
+#include "actors/scheduler/books/payload_reader.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "store/checksum.hpp"
+#include "store/content_hash.hpp"
 #include "store/keys.hpp"
 #include "store/rows/archive_rows.hpp"
 #include "store/rows/counters.hpp"
@@ -293,7 +295,7 @@ std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, co
   const auto number = task.record.number();
   for (const auto& wait : core::waits_of(task.record, *task.definition, *world_.engine, slots_)) {
     if (wait.what == core::awaited::child) {
-      if (is_told_of(task.record.steps(static_cast<int>(wait.step)))) continue;
+      if (families_.is_told_of(task.record.steps(static_cast<int>(wait.step)))) continue;
       return wait;
     }
     // A step to be undone may turn out to have a look-up: the answer for its undo's input shows that.
@@ -312,7 +314,7 @@ void scheduler::mend_wait(live_task& task, const core::step_wait& wait) {
   const auto words = words_for(task.record, wait);
   if (wait.what == core::awaited::child) {
     raise_stalled(task.record, words);
-    return void(tell_of_child(task, wait.step));
+    return families_.tell_of_child(task.record.number(), wait.step);
   }
   world_.log->on_note(note_level::warning, "scheduler",
                       "task " + task.record.id() + ": " + words + ", but nothing will trigger this; it is requested again");
@@ -422,6 +424,41 @@ void scheduler::tell_of_repair(std::uint64_t number, const std::string& what, co
   draft.set_sentence("a wake-up of task " + name + " " + what + " and has been repaired");
   draft.set_remedy("nothing is lost; when convenient, stop the node and run fairlead store check. Please report this as a bug");
   alerts_.raise(std::move(draft), batches_.page());
+}
+
+// ---- the tasks of families ----
+
+const v1::TaskRecord* scheduler::newest(std::uint64_t number) {
+  const auto* task = load(number);
+  return task == nullptr ? nullptr : &task->record;
+}
+
+result<std::optional<std::uint64_t>> scheduler::number_of(const std::string& id) {
+  const auto known = lookup(id);
+  if (!known) return known.failure();
+  return *known ? std::optional{(*known)->number} : std::nullopt;
+}
+
+result<std::string> scheduler::text_of(std::uint64_t number, const v1::Payload& payload) {
+  if (payload.slot() == 0) return payload.json();
+  const auto& task = *find(number);
+  const payload_reader payloads{task.fresh_payloads, *world_.reads};
+  const auto text = payloads.load(task.record, payload.slot());
+  if (!text) return text.failure();
+  return std::string{*text};
+}
+
+std::optional<error> scheduler::decide_about(std::uint64_t number, const core::event& what) {
+  auto* task = load(number);
+  return task == nullptr ? std::nullopt : apply(*task, what).refused;
+}
+
+void scheduler::create_child(v1::Submission& item, core::child_order& order, v1::ParentOf parent, workflow_catalog::handle definition) {
+  const auto* by = find(parent.number());
+  const auto restored_from_ms = by == nullptr ? 0 : by->record.restored_from_unix_ms();
+  auto hash = store::submission_hash(order.workflow, order.input, item.labels(), item.priority(), nullptr);
+  create(item, std::move(order.input), std::move(hash), std::move(definition), 0,
+         {std::nullopt, order.deadline_unix_ms, std::move(parent), restored_from_ms});
 }
 
 }  // namespace fairlead

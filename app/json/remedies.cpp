@@ -147,8 +147,11 @@ class remedy_list {
     const auto kind = definition == nullptr ? v1::STEP_KIND_CALL : definition->kind();
     const auto repeats = definition != nullptr && definition->has_repeat();
     const auto name = shell_word(step.path());
-    // Until then the step is neither retried nor skipped.
-    if (step.state() == v1::STEP_STATE_FAILED && step.child().stands()) return undo_child(step);
+    // Until its task is undone the step is neither retried nor skipped.
+    if (step.state() == v1::STEP_STATE_FAILED && step.child().stands()) {
+      if (step.fault().code() != core::child_gone_code) undo_child(step);
+      return completed(name, "");
+    }
     if (in_doubt(step)) {
       add("retry", name, "retries the step with the same idempotency key; a service that remembers keys does it once");
       completed(name, "");
@@ -261,13 +264,8 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
     out.terminate();
     return out.take();
   }
-  if (task.parked_for_child()) {
-    for (const auto& step : task.steps())
-      if (step.child().parked()) out.look_at_child(step);
-    if (can_be_undone(task, definition)) out.add("cancel", "", "undoes what the task and its children have done");
-    out.terminate();
-    return out.take();
-  }
+  for (const auto& step : task.steps())
+    if (task.parked_for_child() && step.child().parked()) out.look_at_child(step);
   const bool undoing = task.state() == v1::TASK_STATE_UNDOING;
   const auto stuck = stuck_steps(task);
   for (const auto i : stuck) {
@@ -279,7 +277,7 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
   const bool at_output = stuck.empty() && lacks_output(task);
   if (at_output) out.output();
   if (stuck.size() > 1) out.add("retry", "", "gives all of these steps a new round of attempts");
-  if (stuck.empty() && !at_output)
+  if (stuck.empty() && !at_output && !task.parked_for_child())
     out.add("retry", "", task.timed_out() ? "lets the task go on, beyond its timeout" : "lets the task go on from its current state");
   if (can_be_undone(task, definition)) out.add("undo", "", "undoes what the task has done");
   out.terminate();

@@ -318,6 +318,7 @@ class checker {
   void judge_children_at_end(const store::snapshot& durable) const;
   void note_deployments(const store::snapshot& durable);
   bool ordered_above(const std::string& id, const std::function<bool(const v1::OperatorAction&)>& is_one) const;
+  bool is_undone_alone(const v1::TaskRecord& parent, const v1::StepRecord& step, const v1::TaskRecord& child) const;
   bool launched_above(const std::string& id) const;
   static bool child_lives(const v1::StepRecord& step, const store::snapshot& durable);
   void judge_failing_alert(const v1::TaskRecord& record, const store::snapshot& durable) const;

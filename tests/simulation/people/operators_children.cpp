@@ -23,8 +23,13 @@ bool operators::see_to_children(const v1::TaskRecord& record, int round) {
       order(record.id(), action(luck.chance(round < 3 ? 300 : 800) ? v1::OPERATOR_VERB_SKIP : v1::OPERATOR_VERB_RETRY, step.path()));
       return true;
     }
+    // After a restore, where nobody knows whether it had begun.
+    if (step.state() == v1::STEP_STATE_IN_DOUBT) {
+      order(record.id(), action(luck.chance(500) ? v1::OPERATOR_VERB_SKIP : v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, step.path()));
+      return true;
+    }
     // No other begins before what it has left is undone.
-    if (step.state() == v1::STEP_STATE_FAILED && !step.passed_over() && step.child().stands() && luck.chance(700)) {
+    if (step.state() == v1::STEP_STATE_FAILED && !step.passed_over() && step.child().stands() && luck.chance(round < 6 ? 700 : 250)) {
       order(step.child().id(), action(v1::OPERATOR_VERB_UNDO));
       return true;
     }

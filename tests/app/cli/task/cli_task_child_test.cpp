@@ -107,7 +107,12 @@ TEST(task_child, is_named_by_its_parent_and_names_it) {
 
 TEST(task_child, that_is_parked_is_what_helps_its_parent) {
   EXPECT_EQ(commands_of(held_up()),
-            (commands{"fairlead task show o-1/charge~1", "fairlead task cancel o-1", "fairlead task terminate o-1 --reason TEXT"}));
+            (commands{"fairlead task show o-1/charge~1", "fairlead task undo o-1", "fairlead task terminate o-1 --reason TEXT"}));
+  auto two = held_up();
+  step_of(two, 0).set_state(v1::STEP_STATE_FAILED);
+  step_of(two, 0).set_given_up(true);
+  EXPECT_EQ(commands_of(two)[0], "fairlead task show o-1/charge~1");
+  EXPECT_EQ(commands_of(two)[1], "fairlead task retry o-1 reserve") << "it has failed for a reason of its own";
   auto cannot = held_up();
   cannot.mutable_definition()->mutable_steps(0)->clear_undo();
   EXPECT_EQ(commands_of(cannot), (commands{"fairlead task show o-1/charge~1", "fairlead task terminate o-1 --reason TEXT"}));
@@ -119,7 +124,11 @@ TEST(task_child, that_has_failed_is_begun_anew_once_nothing_of_it_stands) {
                       "fairlead task settle o-1 charge --completed JSON --reason TEXT", "fairlead task skip o-1 charge --reason TEXT",
                       "fairlead task undo o-1", "fairlead task terminate o-1 --reason TEXT"}));
   EXPECT_EQ(commands_of(failed_for_good(true)),
-            (commands{"fairlead task undo o-1/charge~1", "fairlead task undo o-1", "fairlead task terminate o-1 --reason TEXT"}));
+            (commands{"fairlead task undo o-1/charge~1", "fairlead task settle o-1 charge --completed JSON --reason TEXT",
+                      "fairlead task undo o-1", "fairlead task terminate o-1 --reason TEXT"}));
+  auto gone = failed_for_good(true);
+  step_of(gone, 1).mutable_fault()->set_code("child_gone");
+  EXPECT_EQ(commands_of(gone)[0], "fairlead task settle o-1 charge --completed JSON --reason TEXT") << "there is no task to undo";
   auto reply = failed_for_good(false);
   EXPECT_EQ(remedies_of(reply.task(), reply.definition())[0].effect, "begins another task of workflow payment");
 }

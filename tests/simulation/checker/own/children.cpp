@@ -41,7 +41,8 @@ bool gives_way(const v1::TaskRecord& child, const shape* plan) {
   if (child.state() == v1::TASK_STATE_UNDOING || child.failing() || child.undo_held()) return true;
   for (std::uint32_t i = 0; plan != nullptr && i < plan->size(); ++i) {
     const auto no_return = plan->step(i).pivot() || (!plan->step(i).has_undo() && !plan->is_child(i));
-    if (no_return && child.steps(static_cast<int>(i)).state() != v1::STEP_STATE_PENDING) return true;
+    const auto& step = child.steps(static_cast<int>(i));
+    if (no_return && (step.state() != v1::STEP_STATE_PENDING || step.doubtful() || step.rounds() > 0)) return true;
   }
   return plan == nullptr;
 }
@@ -100,6 +101,8 @@ void checker::judge_children(const v1::TaskRecord* was, const v1::TaskRecord& re
     if (step.child().id().empty()) continue;
     const auto child = task_of(durable, step.child().id());
     if (!child) {
+      // A store that was put back may lack it, and its step says so.
+      if (step.fault().code() == "child_gone") continue;
       world::broken("child_alone",
                     "step " + step.path() + " of " + record.id() + " names the task " + step.child().id() + ", which is not there");
     }
@@ -123,7 +126,10 @@ void checker::judge_child(const v1::TaskRecord* was, const v1::TaskRecord& recor
   if (!name || name->parent != of.id()) world::broken("child_id", "a task of " + of.id() + " has the id " + record.id());
   const auto parent = task_of(durable, of.number());
   if (!parent || parent->id() != of.id()) {
-    if (!has_ended(record.state()))
+    // Nobody goes on with what it has done, so an operator may have it undone.
+    const auto undo = [](const v1::OperatorAction& order) { return order.verb() == v1::OPERATOR_VERB_UNDO; };
+    const auto undone_alone = record.state() == v1::TASK_STATE_UNDOING && ordered_above(record.id(), undo);
+    if (!has_ended(record.state()) && !undone_alone)
       world::broken("child_alone", record.id() + " has not ended, and the task whose step it carries out has left the store");
     return;
   }
@@ -137,7 +143,7 @@ void checker::judge_child(const v1::TaskRecord* was, const v1::TaskRecord& recor
   }
   if (was != nullptr) note_child_moves(*was, record, *parent, step);
   if (step.child().id() == record.id()) return judge_agreement(*parent, step, record);
-  if (!has_ended(record.state()) && !bugs_.about(record.id()) && !bugs_.about(parent->id()))
+  if (!has_ended(record.state()) && !is_undone_alone(*parent, step, record) && !bugs_.about(record.id()) && !bugs_.about(parent->id()))
     world::broken("child_again", record.id() + " has not ended, and its step has the task " + step.child().id());
 }
 
@@ -178,7 +184,8 @@ void checker::judge_child_begins(const v1::TaskRecord& record, const v1::TaskRec
   const auto given_ms = record.deadline_unix_ms() - record.created_at_unix_ms();
   if (has_deadline != (says.timeout_ms() != 0) || (has_deadline && std::abs(given_ms - says.timeout_ms()) > whole_ms))
     wrong("with a deadline after " + std::to_string(given_ms) + " ms, and its step gives it " + std::to_string(says.timeout_ms()));
-  judge_perform({parent.id(), index}, *plan, parent);
+  // A lost time may have begun to undo the parent.
+  if (!restores_.on()) judge_perform({parent.id(), index}, *plan, parent);
 }
 
 /// `was`: as a reader saw the child last.
@@ -198,10 +205,16 @@ void checker::note_child_moves(const v1::TaskRecord& was, const v1::TaskRecord& 
   const auto* plan = shape_of(parent);
   const auto by_step = (step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE) &&
                        (plan == nullptr || plan->undoable(record.parent().step()));
-  const auto undo = [](const v1::OperatorAction& order) { return order.verb() == v1::OPERATOR_VERB_UNDO; };
-  const auto by_operator = was.state() == v1::TASK_STATE_FAILED && ordered_above(record.id(), undo);
-  if (!by_step && !by_operator && !bugs_.about(parent.id()))
+  if (!by_step && !is_undone_alone(parent, step, record) && !bugs_.about(parent.id()))
     world::broken("child_undone_unasked", record.id() + " had ended and is undone; " + text_of(parent, step, record));
+}
+
+/// By an operator, where nobody goes on with what the child has done: its step has failed or has another child, or all else is undone.
+bool checker::is_undone_alone(const v1::TaskRecord& parent, const v1::StepRecord& step, const v1::TaskRecord& child) const {
+  const auto undo = [](const v1::OperatorAction& order) { return order.verb() == v1::OPERATOR_VERB_UNDO; };
+  const auto undoes = child.state() == v1::TASK_STATE_UNDOING || child.state() == v1::TASK_STATE_UNDONE;
+  const auto is_free = step.state() == v1::STEP_STATE_FAILED || step.child().id() != child.id() || parent.state() == v1::TASK_STATE_UNDONE;
+  return undoes && is_free && ordered_above(child.id(), undo);
 }
 
 /// A step and its task, both as they are after one commit.
@@ -209,14 +222,12 @@ void checker::judge_agreement(const v1::TaskRecord& parent, const v1::StepRecord
   if (bugs_.about(parent.id()) || bugs_.about(child.id())) return;
   const auto lives = !has_ended(child.state());
   const auto undone = child.state() == v1::TASK_STATE_UNDONE;
-  const auto undo = [](const v1::OperatorAction& order) { return order.verb() == v1::OPERATOR_VERB_UNDO; };
-  // What a failed one has left is undone while its step stays as it is.
-  const auto undone_alone =
-      step.state() == v1::STEP_STATE_FAILED && child.state() == v1::TASK_STATE_UNDOING && ordered_above(child.id(), undo);
-  bool agrees = !lives;
+  // The step stays as it is meanwhile.
+  const auto undone_alone = is_undone_alone(parent, step, child);
+  bool agrees = !lives || undone_alone;
   switch (step.state()) {
     case v1::STEP_STATE_RUNNING: agrees = lives; break;
-    case v1::STEP_STATE_COMPLETED: agrees = child.state() == v1::TASK_STATE_COMPLETED; break;
+    case v1::STEP_STATE_COMPLETED: agrees = child.state() == v1::TASK_STATE_COMPLETED || undone_alone; break;
     case v1::STEP_STATE_FAILED: agrees = undone || child.state() == v1::TASK_STATE_FAILED || undone_alone; break;
     case v1::STEP_STATE_UNDOING: agrees = step.given_up() ? !undone : child.state() == v1::TASK_STATE_UNDOING; break;
     case v1::STEP_STATE_UNDONE: agrees = undone || passed_over_by_operator(parent.id(), step.path()); break;

@@ -1,0 +1,93 @@
+#pragma once
+// Tasks and their children (actors/core/task/steps/child.cpp). What a decision about one of them means for the other is decided in the same
+// batch, so that both are durable or none. Such a decision may mean something for a third task; all of them are done before the batch can
+// close. One thread.
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "actors/core/planted_faults.hpp"
+#include "actors/core/task/decision.hpp"
+#include "actors/scheduler/books/archive_ledger.hpp"
+#include "actors/scheduler/books/workflow_catalog.hpp"
+#include "actors/scheduler/commit/pipeline.hpp"
+#include "actors/scheduler/commit/store_watch.hpp"
+
+namespace fairlead {
+
+/// The Scheduler's tasks, as families use them. A pointer holds until the next decision about another task.
+class family_tasks {
+ public:
+  virtual ~family_tasks() = default;
+
+  /// The newest version; null: it is not in the store, or a decision about it has crashed.
+  virtual const v1::TaskRecord* newest(std::uint64_t number) = 0;
+  /// That crash is not dealt with yet; it will be told of when it is.
+  virtual bool has_crashed(std::uint64_t number) = 0;
+  virtual const core::workflow& definition_of(std::uint64_t number) = 0;
+  /// The number of a task that is taken or stored, or was.
+  virtual result<std::optional<std::uint64_t>> number_of(const std::string& id) = 0;
+  virtual result<std::string> text_of(std::uint64_t number, const v1::Payload& payload) = 0;
+  /// Why the task refused the action, if it is one. Nothing for a task that `newest` does not give.
+  virtual std::optional<error> decide_about(std::uint64_t number, const core::event& what) = 0;
+  /// The task begins at once.
+  virtual void create_child(v1::Submission& item, core::child_order& order, v1::ParentOf parent, workflow_catalog::handle definition) = 0;
+  /// It is on its way to an archive.
+  virtual bool is_leaving(std::uint64_t number) = 0;
+  virtual void forget_if_idle(std::uint64_t number) = 0;
+  /// The node must stop. Returns false.
+  virtual bool fail(const error& why) = 0;
+  virtual bool failed() const = 0;
+};
+
+class families {
+ public:
+  struct ports {
+    const clock* time = nullptr;
+    commit_pipeline* batches = nullptr;
+    const store_watch* room = nullptr;
+    workflow_catalog* catalog = nullptr;
+    archive_ledger* archive = nullptr;
+    family_tasks* tasks = nullptr;
+  };
+
+  families(ports world, core::planted_faults faults) : world_(world), faults_(faults) {}
+
+  /// What a decision about the task means for its parent and its children.
+  void note(const v1::TaskRecord& record, core::decision& made);
+  /// Decides all that was noted. `decided`: the task whose decision began this, which its caller still holds.
+  void settle(std::uint64_t decided);
+
+  /// Of a step's child: it lives, and its parent knows how.
+  bool is_told_of(const v1::StepRecord& step);
+  /// Tells the parent what the store has of the step's child.
+  void tell_of_child(std::uint64_t parent, std::uint32_t step);
+  /// Whether all that the task has begun can be undone, as far as its children say.
+  bool may_be_cancelled(const v1::TaskRecord& record);
+  /// The child's parent goes on with what it has done, so that an operator cannot have it undone alone.
+  bool is_built_on(const v1::TaskRecord& child);
+
+ private:
+  struct news {
+    std::uint64_t task = 0;
+    std::optional<core::child_order> order;  // of this task to its child; nullopt: the task's parent is to be told of it
+  };
+
+  void tell_parent(std::uint64_t child);
+  std::optional<core::child_changed> news_of(const v1::TaskRecord& child);
+  void carry_out(std::uint64_t parent, core::child_order& order);
+  void begin_child(std::uint64_t parent, core::child_order& order);
+  void refuse(std::uint64_t parent, const core::child_order& order, std::string_view code, std::string why);
+  std::uint64_t number_of(const std::string& id);
+
+  ports world_;
+  core::planted_faults faults_;
+  std::deque<news> noted_;
+  std::uint32_t begun_ = 0;        // children, by what is settled now
+  std::uint64_t settled_for_ = 0;  // the task whose decision began it; 0: nothing is settled now
+};
+
+}  // namespace fairlead
