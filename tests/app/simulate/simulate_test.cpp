@@ -185,6 +185,29 @@ steps:
   EXPECT_EQ(ends(all).count("stalled"), 0U);
 }
 
+constexpr const char* sell = R"(workflow: sell
+on_failure: undo
+steps:
+  pay: { agent: bank, call: charge, undo: { call: refund } }
+  send: { needs: pay, workflow: pay }
+)";
+
+TEST_F(simulated_workflows, begin_other_workflows_where_their_files_are_there) {
+  wanted_simulation wanted;
+  const auto alone = made(sell, wanted);
+  ASSERT_EQ(alone.notices.size(), 1U);
+  EXPECT_NE(alone.notices[0].find("begins workflow pay, which is not there"), std::string::npos) << alone.notices[0];
+  EXPECT_EQ(ends(run(sell, wanted, 50)).count("completed"), 0U) << "no_workflow";
+  wanted.with = {write("pay.yaml", pay)};
+  const auto both = run(sell, wanted);
+  EXPECT_EQ(found(both), names{});
+  EXPECT_EQ(ends(both).count("completed"), 1U);
+  EXPECT_EQ(ends(both).count("stalled"), 0U);
+  EXPECT_GT(both.tasks, both.seeds) << "children are tasks";
+  wanted.without_keys = {"bank.refund"};
+  EXPECT_EQ(found(run(sell, wanted)).count("undone_twice pay"), 1U);
+}
+
 TEST_F(simulated_workflows, are_the_same_with_the_same_seed) {
   const auto on = sound(pay);
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
