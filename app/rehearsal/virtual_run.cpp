@@ -376,8 +376,10 @@ void virtual_run::happen(const action_due& what) {
 void virtual_run::happen(const child_due& what) {
   auto& one = children_.at(what.id);
   if (one.state != v1::TASK_STATE_RUNNING) return;
-  if (one.paused && what.what != child_turn::deadline) {
-    one.held = what.what;
+  // The time of a parked task does not end.
+  if (one.parked && what.what != child_turn::resume) return;
+  if (one.paused) {
+    if (!one.held) one.held = what.what;
     return;
   }
   const auto& script = one.script;

@@ -99,7 +99,7 @@ TEST_F(rehearsed_children, are_undone_with_their_parent) {
   EXPECT_EQ(failures(of("{ output: 1, undo: refused }", std::string{tells} + releases + R"(    events:
       - { at: 1h, operator: undo }
       - { at: 2h, operator: skip, step: ship }
-    expect: { end: undone, undone: [reserve], alerts: [task_parked] }
+    expect: { end: undone, undone: [ship, reserve], alerts: [task_parked] }
 )")),
             lines{});
 }
@@ -174,7 +174,7 @@ cases:
           R"(8:13: cases[0].agents.ship[2].resumed_after: the child does not park; add parked: REASON, or remove this key)",
           R"(9:11: cases[0].agents.ship[3]: a child that stays parked does not end; add resumed_after, or remove its end)",
           R"(10:19: cases[0].agents.ship[4].undo: expected ok or refused, found "never")",
-          R"(11:13: cases[0].agents.ship[5].fault: this key is not known here)",
+          R"(11:13: cases[0].agents.ship[5].fault: this key is not known here; known keys: after, output, failed, undone, parked or undo)",
           R"(12:11: cases[0].agents.ship[6]: expected the end of a child, such as { output: { id: 7 } } or { undone: the parcel was lost }, found the number 7)",
           R"(13:7: cases[0].agents.undo of ship: step ship asks no agent; say below ship how its child is undone: undo: ok, or undo: refused)",
           R"(14:48: cases[0].expect.steps.tell.cancelled: step tell has no child that could be cancelled; remove this key)",
