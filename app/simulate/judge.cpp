@@ -98,8 +98,10 @@ std::vector<finding> judge(const stage& on, const run_end& run) {
     if (undone && of.pivot() && sum.live > 0) add(finding_kind::pivot_undone, of.call());
     if (undone && of.has_undo() && !of.undo().none() && sum.live > 0) add(finding_kind::standing, of.call());
     if (step.state() == v1::STEP_STATE_COMPLETED && sum.performed - sum.undone <= 0) add(finding_kind::missing, of.call());
+    // One that can deny was asked in vain: its service was down for too long, which no contract prevents.
+    const auto can_tell = on.promised.of(of.agent(), of.call()).denies;
     for (const auto& one : run.stuck)
-      if (one.task_number == record.number() && one.step == static_cast<std::uint32_t>(index))
+      if (one.task_number == record.number() && one.step == static_cast<std::uint32_t>(index) && (one.of_undo || !can_tell))
         add(one.code == "key_expired" ? finding_kind::key_expired : finding_kind::undo_unknown, one.of_undo ? of.undo().call() : of.call());
   });
   return {out.begin(), out.end()};

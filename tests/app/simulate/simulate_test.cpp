@@ -149,8 +149,9 @@ TEST_F(simulated_workflows, need_an_operator_where_keys_are_forgotten_before_the
   ASSERT_NE(expired, nullptr);
   EXPECT_NE(expired->sentence.find("bank.charge honours its key (3s)"), std::string::npos) << expired->sentence;
   EXPECT_NE(expired->remedy.find("declare a look-up for bank.charge"), std::string::npos) << expired->remedy;
-  EXPECT_EQ(found(run(pay, with_node(", idempotency: { valid_for: 3s }, lookup: { path: /charges/{perform_key}, never_happened: [410] }"))),
-            names{})
+  EXPECT_EQ(
+      found(run(pay, with_node(", idempotency: { valid_for: 3s }, lookup: { path: \"/charges/{perform_key}\", never_happened: [410] }"))),
+      names{})
       << "the remedy helps";
 }
 
@@ -161,7 +162,7 @@ TEST_F(simulated_workflows, need_an_operator_where_an_undo_reads_what_nobody_kno
   const auto* unknown = find(all, finding_kind::undo_unknown);
   ASSERT_NE(unknown, nullptr);
   EXPECT_EQ(unknown->what.step, "charge");
-  EXPECT_EQ(found(run(reads, with_node(", lookup: { path: /charges/{perform_key}, never_happened: [410] }"))), names{})
+  EXPECT_EQ(found(run(reads, with_node(", lookup: { path: \"/charges/{perform_key}\", never_happened: [410] }"))), names{})
       << "the remedy helps";
 }
 
