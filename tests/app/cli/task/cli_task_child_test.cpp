@@ -72,6 +72,7 @@ TEST(task_child, a_step_waits_for_its_task) {
   reply.mutable_task()->set_state(v1::TASK_STATE_UNDOING);
   step_of(reply, 1).set_state(v1::STEP_STATE_UNDOING);
   EXPECT_EQ(waits_for(reply, 1, {}), "waits for the undo of task o-1/charge~1");
+  step_of(reply, 1).set_direction(v1::DIRECTION_UNDO);
   step_of(reply, 1).set_given_up(true);
   reply.mutable_task()->set_parked(true);
   EXPECT_EQ(waits_for(reply, 1, {}), "given up: waits for an operator");
