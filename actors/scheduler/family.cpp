@@ -100,8 +100,8 @@ void families::carry_out(std::uint64_t parent, core::child_order& order) {
   const auto undone = child->state() == v1::TASK_STATE_UNDOING || child->state() == v1::TASK_STATE_UNDONE;
   if (refused && order.action.verb() == v1::OPERATOR_VERB_UNDO && !undone)
     refuse(parent, order, core::child_pivot_code, refused->sentence);
-  else if (refused)
-    // It may have ended, or wait for an operator, without its parent being told.
+  else if (refused || was_over)
+    // It is over no more; or it has ended, or waits for an operator, and its parent was not told.
     noted_.push_back({number, std::nullopt});
   world_.tasks->forget_if_idle(number);
 }
