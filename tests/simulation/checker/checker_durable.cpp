@@ -223,7 +223,7 @@ void checker::judge_wake_up(const v1::TaskRecord& record, const store::snapshot&
 void checker::judge_alert(const v1::TaskRecord& record, const store::snapshot& durable) const {
   judge_failing_alert(record, durable);
   // Whoever waits for a parked task has no alert of its own.
-  if (!record.parked() || (record.parked_for_child() && record.alert() == 0)) return;
+  if (!record.parked() || record.parked_for_child()) return;
   world_.judges("lost_alert");
   const auto alert =
       record.alert() == 0 ? result<std::optional<v1::AlertRecord>>{std::nullopt} : store::load_alert(durable, record.alert());
