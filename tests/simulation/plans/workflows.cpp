@@ -477,7 +477,8 @@ std::vector<v1::WorkflowDefinition> make_workflows(world& in, const std::vector<
   const auto count = in.shapes.between(1, 2);
   generator make{in, in.shapes, sites};
   for (std::int64_t i = 0; i < count; ++i) out.push_back(lawful(make.make("w" + std::to_string(i))));
-  for (const auto& name : child_plan{in.settings}.names()) out.push_back(lawful(make.make(name, most_steps_of_a_child)));
+  const child_plan children{in.settings};
+  for (const auto& name : children.names()) out.push_back(lawful(make.make(name, most_steps_of_a_child)));
   return out;
 }
 
