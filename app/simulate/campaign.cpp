@@ -78,6 +78,7 @@ story shortened(const stage& on, const tally& of, const std::function<bool(const
   auto run = world{on, found->first.seed, &found->second, true}.run();
   out.seed = found->first.seed;
   out.troubles = std::move(run.troubles);
+  std::stable_sort(out.troubles.begin(), out.troubles.end(), [](const trouble& a, const trouble& b) { return a.at_ms < b.at_ms; });
   out.lines = std::move(run.story);
   return out;
 }

@@ -77,6 +77,11 @@ void run_simulation(cli_context& context, const wanted_simulation& wanted) {
     print(context, context.json ? run_json(made.on, wanted.seed, run) : run_text(made.on, wanted.seed, run));
   } else {
     report out{wanted.file, run_campaign(made.on, {wanted.seeds, wanted.first_seed, true}), made.undeclared, made.notices, wanted.verbose};
+    if (const auto& ends = out.result.endings; ends.size() == 1 && ends.front().word == "refused") {
+      context.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "no task could be simulated: " + ends.front().why,
+                           "give an input that a node takes: --input JSON, or --values with a test file"});
+      return;
+    }
     clean = out.result.findings.empty();
     print(context, context.json ? report_json(out) : report_text(out));
   }

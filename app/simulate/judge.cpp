@@ -37,6 +37,20 @@ std::map<step_of_task, effects_of_step> by_step(const run_end& run) {
   return out;
 }
 
+/// Its own undo, or that of the task whose step it carries out, is over.
+bool is_undone(const stage& on, const run_end& run, const v1::TaskRecord& record) {
+  if (record.state() == v1::TASK_STATE_UNDONE) return true;
+  if (!record.has_parent()) return false;
+  for (const auto& parent : run.tasks) {
+    if (parent.number() != record.parent().number()) continue;
+    const auto* definition = on.definition_of(parent.workflow());
+    const auto& step = parent.steps(static_cast<int>(record.parent().step()));
+    if (definition == nullptr || definition->steps(static_cast<int>(step.definition())).undo().none()) return false;
+    return is_undone(on, run, parent);
+  }
+  return false;
+}
+
 std::string name_of(const finding& what) { return "step " + what.step + " of workflow " + what.workflow; }
 std::string call_of(const finding& what) { return what.agent + "." + what.call; }
 
@@ -78,7 +92,7 @@ std::vector<finding> judge(const stage& on, const run_end& run) {
     const auto add = [&](finding_kind kind, const std::string& call) {
       out.insert({kind, record.workflow(), of.name(), of.agent(), call});
     };
-    const auto undone = record.state() == v1::TASK_STATE_UNDONE;
+    const auto undone = is_undone(on, run, record);
     if (sum.twice || (!of.has_repeat() && sum.live > 1)) add(finding_kind::twice, of.call());
     if (sum.undo_again) add(finding_kind::undone_twice, of.undo().call());
     if (undone && of.pivot() && sum.live > 0) add(finding_kind::pivot_undone, of.call());

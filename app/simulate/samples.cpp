@@ -14,6 +14,7 @@ using path_of_keys = std::vector<std::string>;
 
 constexpr const char* list_mark = "[]";  // a path that ends so is read as a list
 constexpr int most_depth = 8;
+constexpr std::int64_t most_items = 100;
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -178,14 +179,23 @@ json samples::by_schema(const json& schema, const json& defs, const path_of_keys
   if (type == "boolean") return roll.chance(50);
   if (type == "integer" || type == "number") return number("minimum", number("exclusiveMinimum", 0) + 1);
   if (type == "null") return nullptr;
-  if (type == "array") return json::array({by_schema(schema.value("items", json::object()), defs, {}, roll, depth + 1)});
-  json out = json::object();
-  if (!schema.contains("properties")) return out;
-  for (const auto& [name, one] : schema["properties"].items()) {
-    auto below = path;
-    below.push_back(name);
-    out[name] = by_schema(one, defs, below, roll, depth + 1);
+  if (type == "array") {
+    auto out = json::array();
+    for (auto left = std::clamp<std::int64_t>(number("minItems", 1), 1, most_items); left > 0; --left)
+      out.push_back(by_schema(schema.value("items", json::object()), defs, {}, roll, depth + 1));
+    return out;
   }
+  json out = json::object();
+  if (schema.contains("properties"))
+    for (const auto& [name, one] : schema["properties"].items()) {
+      auto below = path;
+      below.push_back(name);
+      out[name] = by_schema(one, defs, below, roll, depth + 1);
+    }
+  // Of what it does not say anything about, anything will do.
+  if (schema.contains("required"))
+    for (const auto& one : schema["required"])
+      if (!out.contains(one.get<std::string>())) out[one.get<std::string>()] = "x";
   return out;
 }
 

@@ -130,7 +130,14 @@ void world::give_signals() {
 /// Nothing happens any more. An operator who sees a parked task may do something about it. False: nobody does.
 bool world::help() {
   for (const auto& record : tasks()) {
-    if (core::has_ended(record) || !record.parked()) continue;
+    if (core::has_ended(record)) continue;
+    if (record.paused() && helped_ < most_help) {
+      ++helped_;
+      tell("an operator resumes the paused task");
+      after(60'000, [this, id = record.id()] { operate(action_of(v1::OPERATOR_VERB_RESUME), id); });
+      return true;
+    }
+    if (!record.parked()) continue;
     for (int i = 0; i < record.steps_size(); ++i) {
       const auto& step = record.steps(i);
       const auto& code = step.fault().code();

@@ -22,7 +22,6 @@ class inspection {
         add(i, at(i).direction(), awaited::child);
       else if (at(i).state() == v1::STEP_STATE_RUNNING && !attempt_out(at(i)))
         add(i, at(i).direction(), awaited::outcome);
-    const auto children = out_.size();
     if (record_.failing())
       of_failing();
     else if (record_.state() == v1::TASK_STATE_RUNNING)
@@ -30,7 +29,7 @@ class inspection {
     else if (std::none_of(record_.steps().begin(), record_.steps().end(),
                           [this](const auto& step) { return !of_end(step) && holds_up_undo(record_, step); }))
       of_undoing();
-    if (out_.size() == children && std::none_of(record_.steps().begin(), record_.steps().end(), under_way))
+    if (out_.empty() && std::none_of(record_.steps().begin(), record_.steps().end(), under_way))
       add(0, v1::DIRECTION_PERFORM, awaited::turn);
     return std::move(out_);
   }

@@ -98,7 +98,7 @@ struct simulated_workflows : workflow_test_folder {
 TEST_F(simulated_workflows, are_clean_where_services_honour_keys) {
   const auto all = run(pay);
   EXPECT_EQ(found(all), names{});
-  for (const auto* word : {"completed", "undone", "parked"}) EXPECT_EQ(ends(all).count(word), 1U) << word;
+  for (const auto* word : {"completed", "undone", "failed"}) EXPECT_EQ(ends(all).count(word), 1U) << word;
   EXPECT_EQ(ends(all).count("stalled"), 0U);
   EXPECT_EQ(all.tasks, 400U);
 }
@@ -185,6 +185,29 @@ steps:
   EXPECT_EQ(ends(all).count("stalled"), 0U);
 }
 
+constexpr const char* sell = R"(workflow: sell
+on_failure: undo
+steps:
+  pay: { agent: bank, call: charge, undo: { call: refund } }
+  send: { needs: pay, workflow: pay }
+)";
+
+TEST_F(simulated_workflows, begin_other_workflows_where_their_files_are_there) {
+  wanted_simulation wanted;
+  const auto alone = made(sell, wanted);
+  ASSERT_EQ(alone.notices.size(), 1U);
+  EXPECT_NE(alone.notices[0].find("begins workflow pay, which is not there"), std::string::npos) << alone.notices[0];
+  EXPECT_EQ(ends(run(sell, wanted, 50)).count("completed"), 0U) << "no_workflow";
+  wanted.with = {write("pay.yaml", pay)};
+  const auto both = run(sell, wanted);
+  EXPECT_EQ(found(both), names{});
+  EXPECT_EQ(ends(both).count("completed"), 1U);
+  EXPECT_EQ(ends(both).count("stalled"), 0U);
+  EXPECT_GT(both.tasks, both.seeds) << "children are tasks";
+  wanted.without_keys = {"bank.refund"};
+  EXPECT_EQ(found(run(sell, wanted)).count("undone_twice pay"), 1U);
+}
+
 TEST_F(simulated_workflows, are_the_same_with_the_same_seed) {
   const auto on = sound(pay);
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -262,6 +285,15 @@ TEST_F(workflow_simulate_command, ends_with_0_1_or_2) {
   EXPECT_EQ(run({path, "--seeds", "0"}), exit_usage);
   EXPECT_EQ(run({path, "--seed", "1", "--from", "2"}), exit_usage);
   EXPECT_EQ(run({folder_ + "/none.yaml"}), exit_usage);
+}
+
+TEST_F(workflow_simulate_command, ends_with_2_where_the_input_does_not_fit) {
+  const auto path = write("pick.yaml",
+                          "workflow: pick\ninput: { type: object, required: [code, who] }\nsteps:\n"
+                          "  a: { agent: x, call: pick, with: { code: \"${ .input.code }\" } }\n");
+  EXPECT_EQ(run({path, "--seeds", "5", "--input", "{}"}), exit_usage) << output.said;
+  EXPECT_NE(output.complaints.find("give an input that a node takes: --input JSON"), std::string::npos) << output.complaints;
+  EXPECT_EQ(run({path, "--seeds", "5"}), exit_ok) << output.complaints;
 }
 
 TEST_F(workflow_simulate_command, shows_the_same_as_json_each_time) {

@@ -121,7 +121,12 @@ class interpreter {
       const auto e = w.of_child(step_of(name_of(given.at(1))), v1::TASK_STATE_UNSPECIFIED, id_of(given.at(1)));
       return shown(w.apply(child_refused{e.step, e.id, given.at(2), rest_after(lines.front(), 3)}));
     }
-    if (verb == "restored") return restore_task(w.record, w.now_ms - number(1), from_unix_ms(w.now_ms)) ? text_of(w.record) : "unchanged\n";
+    if (verb == "restored") {
+      // The Scheduler that held slots is gone.
+      for (auto& [name, one] : w.agents.instances) one.held = 0;
+      w.agents.holders.clear();
+      return restore_task(w.record, w.now_ms - number(1), from_unix_ms(w.now_ms)) ? text_of(w.record) : "unchanged\n";
+    }
     if (verb == "migrate") return shown(w.migrate(definition_of(lines), given.size() > 1 && given[1] == "dry_run"));
     if (verb == "clock_set_back") return w.now_ms -= number(1), shown(w.apply(clock_set_back{}));
     if (verb == "operator") {
