@@ -7,7 +7,7 @@ namespace fairlead::simulation {
 
 namespace {
 
-constexpr std::size_t most_told = 200;
+constexpr std::size_t most_shown_of_child = 200;
 
 }  // namespace
 
@@ -30,8 +30,8 @@ void content_checker::judge_child_input(const v1::TaskRecord& child, const std::
   if (parent->state() != v1::TASK_STATE_RUNNING || now.state() != v1::STEP_STATE_RUNNING || now.child().id() != child.id()) return;
   world_.judges("child_input");
   if (!is_kept && !gives(step, document_for(*parent, index), *parent, stored))
-    world::broken("child_input", "the task " + child.id() + " has the input " + stored.substr(0, most_told) + ", which is not what " +
-                                     step.with_json() + " gives");
+    world::broken("child_input", "the task " + child.id() + " has the input " + stored.substr(0, most_shown_of_child) +
+                                     ", which is not what " + step.with_json() + " gives");
   last = stored;
 }
 
@@ -51,8 +51,9 @@ void content_checker::judge_child_output(const v1::TaskRecord& record, std::uint
   }
   world_.judges("child_output");
   if (stored != given)
-    world::broken("child_output", "step " + step.path() + " of " + record.id() + " has the output " + stored.substr(0, most_told) +
-                                      ", and its task " + (*child)->id() + " has given " + given.substr(0, most_told));
+    world::broken("child_output", "step " + step.path() + " of " + record.id() + " has the output " +
+                                      stored.substr(0, most_shown_of_child) + ", and its task " + (*child)->id() + " has given " +
+                                      given.substr(0, most_shown_of_child));
 }
 
 }  // namespace fairlead::simulation
