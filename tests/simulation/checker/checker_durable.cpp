@@ -94,7 +94,8 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
   judge_alert(record, durable);
   judge_alerts_of(record, durable);
   bugs_.committed(record);
-  if (record.parked_reason().find("internal error") != std::string::npos && !bugs_.about(record.id()))
+  // Whoever is parked for a child says why that is.
+  if (!record.parked_for_child() && record.parked_reason().find("internal error") != std::string::npos && !bugs_.about(record.id()))
     throw rule_broken{"internal_error", record.id() + " is parked: " + record.parked_reason(), false};
   if (record.parked() && (was == nullptr || !was->parked())) {
     // As for the alert about a wait: one soon after a clock was set far back is true.

@@ -244,7 +244,9 @@ void checker::judge_agreement(const v1::TaskRecord& parent, const v1::StepRecord
   if (undone_alone) return;
   if (!lives && step.child().state() != child.state())
     world::broken("child_differs", text_of(parent, step, child) + "; the step has noted " + v1::TaskState_Name(step.child().state()));
-  if (lives && (step.child().parked() != child.parked() || has_ended(step.child().state())))
+  // That its undo has begun a step knows by itself.
+  const auto noted_end = step.state() == v1::STEP_STATE_RUNNING && has_ended(step.child().state());
+  if (lives && (step.child().parked() != child.parked() || noted_end))
     world::broken("child_differs", text_of(parent, step, child) + "; the step has noted otherwise whether it is parked");
   if (lives && child.parked() && !parent.parked() && !parent.terminated() && !step.given_up())
     world::broken("child_differs", child.id() + " is parked, and " + parent.id() + ", whose step it carries out, is not");
