@@ -292,7 +292,9 @@ void checker::judge_undo(const step_name& of, const shape& plan, const v1::TaskR
     if (plan.step(other).pivot() && ledger_.standing(later) != 0)
       world::broken("pivot_undone", name(of) + " was handed over to be undone after the pivot had happened");
     const auto begun = steps_.find(later);
-    if (begun != steps_.end()) {
+    // Nobody waits for a step of the end that was in progress when its task was terminated.
+    const auto let_go = plan.step(other).finally() != v1::FINALLY_NO && record.steps(static_cast<int>(other)).complete_by_unix_ms() == 0;
+    if (begun != steps_.end() && !let_go) {
       for (const auto& one : begun->second.all)
         if (one.direction == v1::DIRECTION_PERFORM && !closed(one))
           world::broken("not_drained", name(of) + " was handed over to be undone while step " + std::to_string(other) + " is performed");
