@@ -21,6 +21,12 @@ void families::note(const v1::TaskRecord& record, core::decision& made) {
     noted_.push_back({record.number(), std::nullopt});
 }
 
+void families::tell_of(const v1::TaskRecord& record) {
+  if (!record.has_parent()) return;
+  noted_.push_back({record.number(), std::nullopt});
+  settle(record.number());
+}
+
 void families::settle(std::uint64_t decided) {
   if (noted_.empty() || settled_for_ != 0) return;
   settled_for_ = decided;

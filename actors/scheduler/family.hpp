@@ -61,6 +61,8 @@ class families {
   /// Decides all that was noted. `decided`: the task whose decision began this, which its caller still holds.
   void settle(std::uint64_t decided);
 
+  /// The parent is told how the task is now. No effect for a task that is no child.
+  void tell_of(const v1::TaskRecord& record);
   /// Of a step's child: it lives, and its parent knows how.
   bool is_told_of(const v1::StepRecord& step);
   /// Tells the parent what the store has of the step's child.

@@ -211,6 +211,8 @@ void scheduler::forget_if_idle(std::uint64_t number) {
     auto* again = load(number);
     if (again == nullptr) return;
     apply(*again, core::task_poisoned{reason});
+    // One that was parked before is so still, and what its parent has asked of it is not done.
+    families_.tell_of(again->record);
     if (!has_ended(again->record.state())) return;
     // Who asked meanwhile saw the half changed record, and the end has been told to all others already.
     std::vector<std::uint64_t> untold;

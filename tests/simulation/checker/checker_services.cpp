@@ -197,7 +197,7 @@ void checker::judge_order_of_waiting(const step_name& of, const hand_over& next,
     if (name.task != of.task && other.order > order) world_.judges("order");
     if (name.task == of.task || other.order >= order || decided_us - other.since_us < known_to_wait_us) continue;
     // What an operator has ordered of it may be decided and not durable yet.
-    if (orders_.count(name.task) != 0) continue;
+    if (ordered_above(name.task, [](const v1::OperatorAction&) { return true; })) continue;
     // Nor does what a crash is about to park come first.
     if (bugs_.about(name.task)) continue;
     const auto number = numbers_.find(name.task);

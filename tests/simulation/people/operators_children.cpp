@@ -17,6 +17,11 @@ std::string operators::any_task(random_stream& luck) const {
 bool operators::see_to_children(const v1::TaskRecord& record, int round) {
   auto& luck = world_.operators;
   for (const auto& step : record.steps()) {
+    // What its undo reads is not in the input that a parent gave.
+    if (step.given_up() && step.fault().code() == "undo_input" && luck.chance(500)) {
+      order(record.id(), action(v1::OPERATOR_VERB_SKIP, step.path()));
+      return true;
+    }
     if (step.kind() != v1::STEP_KIND_WORKFLOW) continue;
     // Its task refuses to be undone.
     if (step.state() == v1::STEP_STATE_UNDOING && step.given_up()) {
@@ -30,7 +35,14 @@ bool operators::see_to_children(const v1::TaskRecord& record, int round) {
     }
     // No other begins before what it has left is undone.
     if (step.state() == v1::STEP_STATE_FAILED && !step.passed_over() && step.child().stands() && luck.chance(round < 6 ? 700 : 250)) {
-      order(step.child().id(), action(v1::OPERATOR_VERB_UNDO));
+      // One that is past its pivot is gone on with as it is.
+      auto how = action(v1::OPERATOR_VERB_UNDO);
+      if (luck.chance(250)) {
+        how = action(v1::OPERATOR_VERB_SETTLE_COMPLETED, step.path());
+        how.set_json(R"({"v":1})");
+      }
+      const auto settles = !how.step().empty();
+      order(settles ? record.id() : step.child().id(), how, settles);
       return true;
     }
   }

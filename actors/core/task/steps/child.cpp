@@ -230,7 +230,8 @@ void task_machine::refuse_for_child() {
 bool task_machine::refuse_standing(const v1::StepRecord& step) {
   if (!child_stands(step)) return false;
   refuse("task " + step.child().id() + " has failed, and what it has done stands or is in doubt",
-         "undo it first: fairlead task undo " + step.child().id());
+         "undo it first: fairlead task undo " + step.child().id() + "; or go on with what it has done: fairlead task settle " +
+             record_.id() + " " + step.path() + " --completed JSON");
   return true;
 }
 

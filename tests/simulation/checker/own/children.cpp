@@ -161,7 +161,9 @@ void checker::judge_child_begins(const v1::TaskRecord& record, const v1::TaskRec
     const auto last = task_of(durable, before.back());
     const auto in_vain = last && (last->state() == v1::TASK_STATE_UNDONE || last->state() == v1::TASK_STATE_FAILED);
     if (!in_vain) world::broken("child_again", record.id() + " begins, and " + before.back() + " has not ended in vain");
-    const auto retried = [](const v1::OperatorAction& order) { return order.verb() == v1::OPERATOR_VERB_RETRY; };
+    const auto retried = [](const v1::OperatorAction& order) {
+      return order.verb() == v1::OPERATOR_VERB_RETRY || order.verb() == v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED;
+    };
     if (!ordered_above(parent.id(), retried)) world::broken("child_again", record.id() + " begins, and nobody has asked for another one");
   }
   if (step.child().id() == record.id() && name.number != step.generation() + 1)
@@ -176,8 +178,9 @@ void checker::judge_child_begins(const v1::TaskRecord& record, const v1::TaskRec
   if (plan == nullptr || !plan->is_child(index) || std::any_of(parent.recent().begin(), parent.recent().end(), migrated)) return;
   const auto& says = plan->step(index);
   const auto* own = shape_of(record);
+  const auto given = [&](const v1::OperatorAction& order) { return order.has_json() && order.step() == name.step; };
   if (own != nullptr && !own->definition().input_schema_json().empty() && says.with_json() == unfit_input &&
-      !contents_.is_edited(parent.id(), name.step))
+      !contents_.is_edited(parent.id(), name.step) && !ordered_above(parent.id(), given))
     world::broken("child_refused", record.id() + " has begun, and its input does not fit the schema of its workflow");
   if (record.workflow() != says.workflow()) wrong("by the workflow " + record.workflow() + ", and its step names " + says.workflow());
   const auto has_deadline = record.deadline_unix_ms() != 0;
