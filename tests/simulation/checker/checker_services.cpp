@@ -198,6 +198,8 @@ void checker::judge_order_of_waiting(const step_name& of, const hand_over& next,
     if (name.task == of.task || other.order >= order || decided_us - other.since_us < known_to_wait_us) continue;
     // What an operator has ordered of it may be decided and not durable yet.
     if (ordered_above(name.task, [](const v1::OperatorAction&) { return true; })) continue;
+    // An input that its parent gave may lack what the step reads: it is parked when its turn comes.
+    if (read_child_id(name.task)) continue;
     // Nor does what a crash is about to park come first.
     if (bugs_.about(name.task)) continue;
     const auto number = numbers_.find(name.task);

@@ -228,9 +228,14 @@ void checker::judge_agreement(const v1::TaskRecord& parent, const v1::StepRecord
   // The step stays as it is meanwhile.
   const auto undone_alone = is_undone_alone(parent, step, child);
   bool agrees = !lives || undone_alone;
+  const auto settled = [&](const v1::OperatorAction& order) {
+    return order.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED && order.step() == step.path();
+  };
   switch (step.state()) {
     case v1::STEP_STATE_RUNNING: agrees = lives; break;
-    case v1::STEP_STATE_COMPLETED: agrees = child.state() == v1::TASK_STATE_COMPLETED || undone_alone; break;
+    case v1::STEP_STATE_COMPLETED:
+      agrees = child.state() == v1::TASK_STATE_COMPLETED || undone_alone || (!lives && ordered_above(parent.id(), settled));
+      break;
     case v1::STEP_STATE_FAILED: agrees = undone || child.state() == v1::TASK_STATE_FAILED || undone_alone; break;
     case v1::STEP_STATE_UNDOING: agrees = step.given_up() ? !undone : child.state() == v1::TASK_STATE_UNDOING; break;
     case v1::STEP_STATE_UNDONE: agrees = undone || passed_over_by_operator(parent.id(), step.path()); break;
