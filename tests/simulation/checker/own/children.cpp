@@ -171,6 +171,7 @@ void checker::judge_child_begins(const v1::TaskRecord& record, const v1::TaskRec
   const auto level = parent.has_parent() ? parent.parent().depth() + 1 : 1;
   if (record.parent().depth() != level || level > most_levels) wrong("at level " + std::to_string(record.parent().depth()));
   if (record.has_reply()) wrong("with a reply address");
+  if (parent.restored_from_unix_ms() != 0 && record.restored_from_unix_ms() == 0) wrong("as if its parent had not been restored");
   if (record.priority() != parent.priority() || !same_labels(record, parent) || record.submitted_by() != parent.submitted_by())
     wrong("without the priority, the labels or the submitter of its parent");
   const auto migrated = [](const v1::HistoryEvent& one) { return one.kind() == v1::EVENT_KIND_OPERATOR_MIGRATE; };
