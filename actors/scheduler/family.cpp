@@ -13,6 +13,11 @@ namespace {
 
 constexpr std::uint32_t most_begun_at_once = 64;
 
+/// null also of one about which a decision has crashed.
+const v1::TaskRecord* sound(family_tasks& tasks, std::uint64_t number) {
+  return tasks.has_crashed(number) ? nullptr : tasks.newest(number);
+}
+
 }  // namespace
 
 void families::note(const v1::TaskRecord& record, core::decision& made) {
@@ -48,11 +53,11 @@ std::uint64_t families::number_of(const std::string& id) {
 }
 
 void families::tell_parent(std::uint64_t child) {
-  const auto* record = world_.tasks->newest(child);
+  const auto* record = sound(*world_.tasks, child);
   if (record == nullptr) return;
   const auto parent = record->parent().number();
   const auto told = news_of(*record);
-  const auto* by = world_.tasks->newest(parent);
+  const auto* by = sound(*world_.tasks, parent);
   // One that has ended may be on its way to an archive: nothing in it depends on its children any more.
   if (by != nullptr && told && !(has_ended(by->state()) && world_.tasks->is_leaving(parent))) world_.tasks->decide_about(parent, *told);
   if (parent != settled_for_) world_.tasks->forget_if_idle(parent);
@@ -89,7 +94,7 @@ void families::carry_out(std::uint64_t parent, core::child_order& order) {
   if (order.begins) return begin_child(parent, order);
   const auto number = number_of(order.id);
   if (world_.tasks->failed()) return;
-  const auto* child = number != 0 ? world_.tasks->newest(number) : nullptr;
+  const auto* child = number != 0 ? sound(*world_.tasks, number) : nullptr;
   if (child == nullptr || (has_ended(child->state()) && world_.tasks->is_leaving(number))) {
     // One whose decision has crashed tells its parent once that is dealt with.
     if (!world_.tasks->failed() && !(number != 0 && world_.tasks->has_crashed(number)))
@@ -97,7 +102,7 @@ void families::carry_out(std::uint64_t parent, core::child_order& order) {
     return;
   }
   const auto was_over = has_ended(child->state());
-  const auto* by = world_.tasks->newest(parent);
+  const auto* by = sound(*world_.tasks, parent);
   core::operated asked{order.action};
   asked.by_parent = true;
   if (by != nullptr) asked.restored_from_unix_ms = by->restored_from_unix_ms();
@@ -121,10 +126,12 @@ void families::begin_child(std::uint64_t parent, core::child_order& order) {
   if (by == nullptr) return;
   // Another child of the same decision may have been refused.
   const auto& step = by->steps(static_cast<int>(order.step));
-  if (by->state() != v1::TASK_STATE_RUNNING || by->failing() || step.dropped())
+  // The row of one whose next decision has crashed names the child.
+  const auto crashed = world_.tasks->has_crashed(parent);
+  if (!crashed && (by->state() != v1::TASK_STATE_RUNNING || by->failing() || step.dropped()))
     return refuse(parent, order, core::child_undone_code, "task " + order.id + " was not begun: its parent performs nothing more");
   // Children may begin children in turn, and the rows of all are in one commit.
-  if (begun_ >= most_begun_at_once || world_.batches->is_large() || world_.room->full()) {
+  if (!crashed && (begun_ >= most_begun_at_once || world_.batches->is_large() || world_.room->full())) {
     const auto pause_ms = world_.room->full() ? core::waiting_recheck_ms : 0;
     world_.tasks->decide_about(parent, core::child_refused{order.step, order.id, {}, {}, to_unix_ms(world_.time->now()) + pause_ms});
     return;
@@ -160,7 +167,7 @@ void families::begin_child(std::uint64_t parent, core::child_order& order) {
 bool families::is_told_of(const v1::StepRecord& step) {
   const auto number = number_of(step.child().id());
   if (number == 0) return false;
-  const auto* child = world_.tasks->newest(number);
+  const auto* child = sound(*world_.tasks, number);
   // One whose decision has crashed is dealt with otherwise.
   if (child == nullptr) return world_.tasks->has_crashed(number);
   const auto undoes = step.state() != v1::STEP_STATE_UNDOING || child->state() == v1::TASK_STATE_UNDOING;
@@ -170,13 +177,13 @@ bool families::is_told_of(const v1::StepRecord& step) {
 }
 
 void families::tell_of_child(std::uint64_t parent, std::uint32_t step) {
-  const auto* by = world_.tasks->newest(parent);
+  const auto* by = sound(*world_.tasks, parent);
   if (by == nullptr) return;
   core::child_order order;
   order.step = step;
   order.id = by->steps(static_cast<int>(step)).child().id();
   const auto number = number_of(order.id);
-  const auto* child = number != 0 ? world_.tasks->newest(number) : nullptr;
+  const auto* child = number != 0 ? sound(*world_.tasks, number) : nullptr;
   if (world_.tasks->failed()) return;
   if (child == nullptr) return refuse(parent, order, core::child_gone_code, "there is no task " + order.id + " any more");
   if (const auto told = news_of(*child)) world_.tasks->decide_about(parent, *told);
@@ -186,7 +193,7 @@ bool families::may_be_cancelled(const v1::TaskRecord& record) {
   for (const auto& step : record.steps()) {
     if (!step.has_child() || step.child().state() == v1::TASK_STATE_UNDONE) continue;
     const auto number = number_of(step.child().id());
-    const auto* child = number != 0 ? world_.tasks->newest(number) : nullptr;
+    const auto* child = number != 0 ? sound(*world_.tasks, number) : nullptr;
     if (child == nullptr) return false;
     for (const auto& part : world_.tasks->definition_of(number).definition().steps())
       if (part.pivot() || (!part.has_undo() && part.kind() != v1::STEP_KIND_WORKFLOW && part.finally() == v1::FINALLY_NO)) return false;
@@ -196,7 +203,7 @@ bool families::may_be_cancelled(const v1::TaskRecord& record) {
 }
 
 bool families::is_built_on(const v1::TaskRecord& child) {
-  const auto* parent = world_.tasks->newest(child.parent().number());
+  const auto* parent = sound(*world_.tasks, child.parent().number());
   if (parent == nullptr) return world_.tasks->has_crashed(child.parent().number());
   const auto& step = parent->steps(static_cast<int>(child.parent().step()));
   const auto built = parent->state() != v1::TASK_STATE_UNDONE && step.child().id() == child.id() && step.state() != v1::STEP_STATE_FAILED;

@@ -23,7 +23,7 @@ class family_tasks {
  public:
   virtual ~family_tasks() = default;
 
-  /// The newest version; null: it is not in the store, or a decision about it has crashed.
+  /// The newest version, half changed if a decision about it has crashed; null: it is not in the store.
   virtual const v1::TaskRecord* newest(std::uint64_t number) = 0;
   /// That crash is not dealt with yet; it will be told of when it is.
   virtual bool has_crashed(std::uint64_t number) = 0;

@@ -429,7 +429,7 @@ void scheduler::tell_of_repair(std::uint64_t number, const std::string& what, co
 // ---- the tasks of families ----
 
 const v1::TaskRecord* scheduler::newest(std::uint64_t number) {
-  const auto* task = load(number);
+  const auto* task = has_crashed(number) ? find(number) : load(number);
   return task == nullptr ? nullptr : &task->record;
 }
 

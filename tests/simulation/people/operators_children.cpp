@@ -37,7 +37,7 @@ bool operators::see_to_children(const v1::TaskRecord& record, int round) {
     if (step.state() == v1::STEP_STATE_FAILED && !step.passed_over() && step.child().stands() && luck.chance(round < 6 ? 700 : 250)) {
       // One that is past its pivot is gone on with as it is.
       auto how = action(v1::OPERATOR_VERB_UNDO);
-      if (luck.chance(250)) {
+      if (luck.chance(round < 4 ? 250 : 600)) {
         how = action(v1::OPERATOR_VERB_SETTLE_COMPLETED, step.path());
         how.set_json(R"({"v":1})");
       }
