@@ -103,6 +103,8 @@ void checker::judge_children(const v1::TaskRecord* was, const v1::TaskRecord& re
     if (!child) {
       // A store that was put back may lack it, and its step says so.
       if (step.fault().code() == "child_gone") continue;
+      // A refusal that it was to be told of is lost by a crash of its decision.
+      if (bugs_.about(record.id())) continue;
       world::broken("child_alone",
                     "step " + step.path() + " of " + record.id() + " names the task " + step.child().id() + ", which is not there");
     }
