@@ -127,11 +127,11 @@ void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& re
 void pace_checker::judge_count(const v1::Perform& what, const series& past, const v1::StepDefinition& step, const shape& plan,
                                std::int64_t decided_ms) const {
   const auto ruled = has_rules(step, what.direction());
-  const auto rule = past.ruled.last();
+  const auto rule = past.ruled.last_before(what.attempt());
   if (ruled && !rule) return;
   const auto limit = limit_of(step, what.direction(), rule.value_or(rule_tally::no_rule));
   // Beside what an attempt ended with, what a callback said of it may count.
-  const auto made = ruled ? past.ruled.count(*rule) + 1 : what.attempt() - past.excused;
+  const auto made = ruled ? past.ruled.count_before(*rule, what.attempt()) + 1 : what.attempt() - past.excused;
   world_.judges("attempts");
   if (limit == 0 || made <= limit + (ruled ? past.more_ends : 0)) return;
   const auto performs = what.direction() == v1::DIRECTION_PERFORM;

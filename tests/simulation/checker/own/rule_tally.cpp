@@ -43,6 +43,11 @@ std::uint32_t rule_tally::count(int rule) const {
   return static_cast<std::uint32_t>(std::count_if(ends_.begin(), ends_.end(), [rule](const auto& one) { return one.second == rule; }));
 }
 
+std::uint32_t rule_tally::count_before(int rule, std::uint32_t attempt) const {
+  return static_cast<std::uint32_t>(
+      std::count_if(ends_.begin(), ends_.lower_bound(attempt), [rule](const auto& one) { return one.second == rule; }));
+}
+
 std::int64_t rule_tally::waited_ms(int rule) const {
   const auto found = waited_ms_.find(rule);
   return found == waited_ms_.end() ? 0 : found->second;

@@ -3,6 +3,7 @@
 // behind them.
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -29,9 +30,13 @@ class rule_tally {
 
   /// Of the attempt; nullopt: it has not ended badly, or does not count.
   std::optional<int> rule_at(std::uint32_t attempt) const;
-  /// Of the last attempt that has ended badly.
-  std::optional<int> last() const { return ends_.empty() ? std::nullopt : std::optional{ends_.rbegin()->second}; }
+  /// Of the last attempt before this one that has ended badly. The attempt itself may have ended in the commit in which it was decided.
+  std::optional<int> last_before(std::uint32_t attempt) const {
+    const auto next = ends_.lower_bound(attempt);
+    return next == ends_.begin() ? std::nullopt : std::optional{std::prev(next)->second};
+  }
   std::uint32_t count(int rule) const;
+  std::uint32_t count_before(int rule, std::uint32_t attempt) const;
   std::int64_t waited_ms(int rule) const;
 
  private:
