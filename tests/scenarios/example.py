@@ -15,10 +15,10 @@ def example(one, task_id):
     return subprocess.run([PROGRAM, one.node.address, "order", task_id], capture_output=True, text=True, timeout=60)
 
 
-def completes(done, begins):
+def completes(done, *begins):
     expect(done.returncode == 0, f"the example ended with {done.returncode}: {done.stdout}{done.stderr}")
     lines = done.stdout.splitlines()
-    expect(lines[0] == begins, f"it began with '{lines[0]}', not with '{begins}'")
+    expect(lines[0] in begins, f"it began with '{lines[0]}', not with {begins}")
     expect(lines[-1] == "TASK_STATE_COMPLETED", f"it ended with '{lines[-1]}'")
     for step in ("reserve", "charge", "ship"):
         expect(any(line.endswith(f"EVENT_KIND_STEP_COMPLETED {step}") for line in lines), f"it did not see {step} complete: {lines}")
@@ -42,7 +42,8 @@ def run():
         one.node.kill()
         one.node.start()
         out, err = through.communicate(timeout=60)
-        completes(subprocess.CompletedProcess(PROGRAM, through.returncode, out, err), "second submitted")
+        # The kill may have come before the answer to the submission, which is then sent again.
+        completes(subprocess.CompletedProcess(PROGRAM, through.returncode, out, err), "second submitted", "second was submitted before")
         print("ok  the client goes on when its node is killed and comes back", flush=True)
 
 
