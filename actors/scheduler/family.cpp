@@ -131,9 +131,8 @@ void families::begin_child(std::uint64_t parent, core::child_order& order) {
   if (!crashed && (by->state() != v1::TASK_STATE_RUNNING || by->failing() || step.dropped()))
     return refuse(parent, order, core::child_undone_code, "task " + order.id + " was not begun: its parent performs nothing more");
   // Children may begin children in turn, and the rows of all are in one commit.
-  if (!crashed && (begun_ >= most_begun_at_once || world_.batches->is_large() || world_.room->full())) {
-    const auto pause_ms = world_.room->full() ? core::waiting_recheck_ms : 0;
-    world_.tasks->decide_about(parent, core::child_refused{order.step, order.id, {}, {}, to_unix_ms(world_.time->now()) + pause_ms});
+  if (!crashed && (begun_ >= most_begun_at_once || world_.batches->is_large())) {
+    world_.tasks->decide_about(parent, core::child_refused{order.step, order.id, {}, {}, to_unix_ms(world_.time->now())});
     return;
   }
   const auto there = number_of(order.id) != 0;

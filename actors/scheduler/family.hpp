@@ -14,7 +14,6 @@
 #include "actors/scheduler/books/archive_ledger.hpp"
 #include "actors/scheduler/books/workflow_catalog.hpp"
 #include "actors/scheduler/commit/pipeline.hpp"
-#include "actors/scheduler/commit/store_watch.hpp"
 
 namespace fairlead {
 
@@ -48,7 +47,6 @@ class families {
   struct ports {
     const clock* time = nullptr;
     commit_pipeline* batches = nullptr;
-    const store_watch* room = nullptr;
     workflow_catalog* catalog = nullptr;
     archive_ledger* archive = nullptr;
     family_tasks* tasks = nullptr;

@@ -51,7 +51,7 @@ scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults
       launches_({world.time, world.zones != nullptr ? world.zones : &time_zones::of_system(), world.log, &batches_, &alerts_, &store_watch_,
                  &catalog_, &slots_, this},
                 {limits.cron, limits.shard, limits.shard_count, limits.input_bytes}, faults_),
-      families_({world.time, &batches_, &store_watch_, &catalog_, &archive_, this}, faults_) {
+      families_({world.time, &batches_, &catalog_, &archive_, this}, faults_) {
   slots_.plant(faults_);
   workers_.plant(faults_);
 }
