@@ -6,6 +6,7 @@
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
 
 namespace fairlead {
 
@@ -195,7 +196,7 @@ bool families::may_be_cancelled(const v1::TaskRecord& record) {
     const auto* child = number != 0 ? sound(*world_.tasks, number) : nullptr;
     if (child == nullptr) return false;
     for (const auto& part : world_.tasks->definition_of(number).definition().steps())
-      if (part.pivot() || (!part.has_undo() && part.kind() != v1::STEP_KIND_WORKFLOW && part.finally() == v1::FINALLY_NO)) return false;
+      if (part.pivot() || (!core::says_how_it_is_undone(part) && part.finally() == v1::FINALLY_NO)) return false;
     if (!may_be_cancelled(*child)) return false;
   }
   return true;

@@ -131,8 +131,8 @@ class task_machine {
   // ---- steps that no agent carries out (steps/own.cpp, steps/wait.cpp, steps/signal.cpp) ----
   void start_own(std::uint32_t index);
   std::optional<std::string> value_of(std::uint32_t index);
-  static constexpr std::size_t most_decided_bytes = 8U
-                                                    << 20U;  // of values and children's inputs in one decision; the rest come in later ones
+  // Of values and children's inputs in one decision; the rest come in later ones.
+  static constexpr std::size_t most_decided_bytes = 8U << 20U;
   std::size_t decided_bytes() const;
   void wait_until(std::uint32_t index, std::int64_t until_ms);
   void end_wait(std::uint32_t index);
@@ -154,7 +154,7 @@ class task_machine {
   void undo_child(std::uint32_t index);
   void child_ended(const child_changed& e);
   void fail_child_step(std::uint32_t index, std::string_view code, std::string why);
-  void undo_refused(std::uint32_t index, std::string code, std::string why);
+  void undo_refused(std::uint32_t index, std::string_view code, std::string why);
   const v1::StepRecord* parked_child() const;
   /// `why`: what the child has said of it, if that is known.
   void park_for_child(const std::string& why = {});
@@ -264,6 +264,8 @@ class task_machine {
   void retry(std::uint32_t index);
   void give_up(std::uint32_t index);
   void fail_for_good(std::uint32_t index, std::string_view code, std::string why);
+  void fail(std::uint32_t index, std::string_view code, std::string why);
+  const v1::Fault& set_permanent_fault(std::uint32_t index, std::string_view code, std::string why);
   answer answer_of(const v1::StepRecord& step) const;
   void answer_given_up(std::uint32_t index);
   std::string why_given_up(const v1::StepRecord& step) const;

@@ -9,6 +9,7 @@
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/join.hpp"
 #include "messages/holds.hpp"
 
@@ -384,7 +385,7 @@ std::optional<error> task_machine::cannot_undo() const {
     const auto happened =
         step.doubtful() || step.rounds() > 0 || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
     // What a child has done it undoes itself, or says that it cannot.
-    if (happened && !definition_of(step).has_undo() && step.kind() != v1::STEP_KIND_WORKFLOW)
+    if (happened && !says_how_it_is_undone(definition_of(step)))
       return error{
           v1::ERROR_CODE_WRONG_STATE, "workflow " + record_.workflow() + " does not say how to undo step " + step.path(),
           (has_ended(record_) ? std::string{} : "fairlead task terminate " + record_.id() + " ends the task and leaves what was done; ") +

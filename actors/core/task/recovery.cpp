@@ -246,14 +246,24 @@ void task_machine::give_up(std::uint32_t index) {
 
 /// The step is pending and fails without an attempt: no attempt can help.
 void task_machine::fail_for_good(std::uint32_t index, std::string_view code, std::string why) {
+  fail(index, code, std::move(why));
+  give_up(index);
+}
+
+/// What follows is for the caller to say.
+void task_machine::fail(std::uint32_t index, std::string_view code, std::string why) {
+  const auto& fault = set_permanent_fault(index, code, std::move(why));
+  move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
+  note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + fault.message());
+}
+
+const v1::Fault& task_machine::set_permanent_fault(std::uint32_t index, std::string_view code, std::string why) {
   auto& fault = *at(index).mutable_fault();
   fault.Clear();
   fault.set_kind(v1::FAULT_KIND_PERMANENT);
   fault.set_code(std::string{code});
   fault.set_message(std::move(why));
-  move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
-  note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + fault.message());
-  give_up(index);
+  return fault;
 }
 
 void task_machine::look_up(std::uint32_t index) {

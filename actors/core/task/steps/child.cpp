@@ -97,8 +97,7 @@ void task_machine::ask_children(v1::OperatorVerb verb, bool at_once) {
 /// The step is next to be undone, and has a child or had one.
 void task_machine::undo_child(std::uint32_t index) {
   auto& step = at(index);
-  if (step.doubtful())
-    return undo_refused(index, std::string{restored_code}, "its task may have begun since the backup, and what it did is not known");
+  if (step.doubtful()) return undo_refused(index, restored_code, "its task may have begun since the backup, and what it did is not known");
   const auto nothing = definition_of(step).undo().none() || !step.has_child() || step.child().state() == v1::TASK_STATE_UNDONE ||
                        planted(&planted_faults::child_not_undone);
   if (nothing) return undo_done(index, "there is nothing to undo");
@@ -142,7 +141,7 @@ void task_machine::child_ended(const child_changed& e) {
   auto& step = at(e.step);
   if (step.state() == v1::STEP_STATE_UNDOING) {
     if (e.state == v1::TASK_STATE_UNDONE) return undo_done(e.step, {});
-    if (!step.given_up()) undo_refused(e.step, std::string{child_failed_code}, ended_words(e));
+    if (!step.given_up()) undo_refused(e.step, child_failed_code, ended_words(e));
     return;
   }
   if (!child_out(step)) return;
@@ -154,24 +153,15 @@ void task_machine::child_ended(const child_changed& e) {
 
 /// The step that was running has failed: its answer follows, unless the task does not go forward.
 void task_machine::fail_child_step(std::uint32_t index, std::string_view code, std::string why) {
-  if (!drains(at(index))) return fail_for_good(index, code, std::move(why));
-  auto& fault = *at(index).mutable_fault();
-  fault.Clear();
-  fault.set_kind(v1::FAULT_KIND_PERMANENT);
-  fault.set_code(std::string{code});
-  fault.set_message(std::move(why));
-  move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
-  note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + fault.message());
+  const auto ends_here = drains(at(index));
+  fail(index, code, std::move(why));
+  if (!ends_here) give_up(index);
 }
 
 /// Siblings are undone all the same; after them the task waits for an operator.
-void task_machine::undo_refused(std::uint32_t index, std::string code, std::string why) {
+void task_machine::undo_refused(std::uint32_t index, std::string_view code, std::string why) {
   auto& step = at(index);
-  auto& fault = *step.mutable_fault();
-  fault.Clear();
-  fault.set_kind(v1::FAULT_KIND_PERMANENT);
-  fault.set_code(std::move(code));
-  fault.set_message(std::move(why));
+  const auto& fault = set_permanent_fault(index, code, std::move(why));
   step.set_direction(v1::DIRECTION_UNDO);
   set_failures(step, v1::DIRECTION_UNDO, failures_of(step, v1::DIRECTION_UNDO) + 1);
   step.set_ended_at_unix_ms(now_ms());
