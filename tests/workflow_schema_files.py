@@ -17,6 +17,9 @@ FULL = {"workflow": "full", "timeout": "1d", "retention": "7d", "on_failure": "u
                   "asked": {"signal": "go", "timeout": "1h", "on_failure": "fail"},
                   "goes_on": {"signal": "go", "timeout": "1h", "on_timeout": "continue"},
                   "price": {"with": {"a": 1}},
+                  "letters": {"agent": "x", "call": "y", "for_each": {"items": "${ .input.list }", "at_once": 20, "failures": "collect"}, "with": {"to": "${ .item }", "n": "${ .index }"},
+                              "undo": {"call": "z", "with": "${ .item }"}},
+                  "parcels": {"workflow": "other", "for_each": ["a", {"to": "${ .input.a }"}]},
                   "child": {"workflow": "other", "with": {"a": 1}, "timeout": "2h", "on_failure": "fail", "pivot": False},
                   "unlock": {"finally": True, "agent": "x", "call": "y"},
                   "tell": {"needs": "unlock", "finally": "after_failure", "agent": "x", "call": "y", "undo": "none"},
@@ -157,13 +160,26 @@ class maker:
             self.maybe(out["repeat"], "every", lambda: self.chance.choice(["0s", "10m"]))
             self.maybe(out["repeat"], "max", lambda: self.chance.randint(1, 10_000))
             out["undo"] = "none"
-        elif undoes or self.chance.random() < 0.5:
-            out["undo"] = self.undo()
+        else:
+            if out.get("on_failure") != "cool_off":
+                self.maybe(out, "for_each", self.items, 0.2)
+            if undoes or self.chance.random() < 0.5:
+                out["undo"] = self.undo()
+        return out
+
+    def items(self):
+        each = self.chance.choice(["${ .input.list }", " ${ [.input.list[] | select(.n > 3)] }", [1, "${ .input.a }", {"b": None}]])
+        if self.chance.random() < 0.5:
+            return each
+        out = {"items": each}
+        self.maybe(out, "at_once", lambda: self.chance.randint(1, 1000))
+        self.maybe(out, "failures", lambda: self.chance.choice(["stop", "collect"]))
         return out
 
     def child(self, undoes):
         out = {"workflow": self.chance.choice(["w", "other_1"])}
         self.maybe(out, "with", self.value)
+        self.maybe(out, "for_each", self.items)
         self.maybe(out, "timeout", self.duration)
         self.maybe(out, "on_failure", lambda: self.chance.choice(["park", "fail", "continue", *(["undo"] if undoes else [])]))
         self.maybe(out, "undo", lambda: "none")
@@ -206,7 +222,7 @@ class maker:
         steps = out["steps"] = {}
         for number in range(self.chance.randint(1, 6)):
             step = self.step(undoes)
-            if self.chance.random() < 0.15 and "finally" not in self.without and not {"undo", "on_failure", "workflow"} & set(step):
+            if self.chance.random() < 0.15 and "finally" not in self.without and not {"undo", "on_failure", "workflow", "for_each"} & set(step):
                 steps[f"end{number}"] = {**step, "finally": self.chance.choice([True, "after_failure"])}
                 continue
             self.maybe(step, "when", self.condition, 0.2)

@@ -96,11 +96,11 @@ def told(problems):
 
 # What a schema can say. Whatever else the program finds needs a look at several places, or at an expression.
 STRUCTURAL = re.compile(r"this key is not known here|this key is missing|^expected (text|a map|a list|true or false|a duration such as|a whole number|a number from"
-                        r"|a single value|none or a map|a JSON Schema|a list of rules|the name of a step|the code of a fault|a schema|a duration such as 10m)"
+                        r"|a single value|none or a map|an expression that gives a list|a JSON Schema|a list of rules|the name of a step|the code of a fault|a schema|a duration such as 10m)"
                         r"|^expected \w+(, \w+)* or \w+, found|^the text is empty|no effect here|exclude one another|only a step that waits|has nothing to undo"
                         r"|is not a valid|a workflow needs at least one step|needs a timeout|is not the code of a fault|is not a keyword|is not supported"
                         r"|the agent is missing|has no agent$|the call of the agent is missing|is given twice|^the workflow has on_failure: undo, so each step needs"
-                        r"|has no call that undoes it|cannot be a step of the end|does not cool off|a step of the end (cannot be|is never undone|that fails raises|waits for all)|and a pivot is never undone|^a pivot is never undone")
+                        r"|has no call that undoes it|cannot be a step of the end|does not cool off|a step of the end (cannot be|is never undone|that fails raises|waits for all)|for_each needs a call or a sub-workflow|a step with for_each (is not repeated|cannot be a step of the end)|each item would be a pivot|and a pivot is never undone|^a pivot is never undone")
 
 
 def compare(cases, what):
@@ -143,7 +143,7 @@ KINDS = {"call": {"agent": "x", "call": "y"}, "wait": {"wait": "10m"}, "signal":
 SAMPLES = {"needs": "before", "join": "any", "finally": True, "when": "${ .input.a }", "agent": "x", "call": "y", "wait": "10m", "signal": "go", "workflow": "other", "with": {"a": 1},
            "input_type": "a.B", "output_type": "a.B", "timeout": "5s", "on_timeout": "continue", "heartbeat": "1s", "labels": {"zone": "eu"},
            "retry_for": "1h", "attempts": 3, "backoff": {"first": "1s"}, "retry": [{"on": "busy"}], "in_doubt": "park", "on_failure": "park",
-           "cool_off": "1m", "callback": {"timeout": "1d"}, "repeat": {"until": "${ .input.a }"}, "pivot": True, "undo": "none"}
+           "cool_off": "1m", "callback": {"timeout": "1d"}, "repeat": {"until": "${ .input.a }"}, "for_each": "${ .input.list }", "pivot": True, "undo": "none"}
 
 
 def workflow_of(step, **more):
@@ -171,7 +171,7 @@ def sections():
 
     call = KINDS["call"]
     yield "the workflow", ROOT_KEYS, {**workflow_of(call), UNKNOWN: 1}
-    for name, value in (("backoff", {}), ("callback", {"timeout": "1d"}), ("repeat", {"until": "${ .input.a }"}), ("undo", {"call": "z"})):
+    for name, value in (("backoff", {}), ("callback", {"timeout": "1d"}), ("repeat", {"until": "${ .input.a }"}), ("for_each", {"items": "${ .input.list }"}), ("undo", {"call": "z"})):
         section = resolved(STEP[name])
         keys = resolved(section["anyOf"][1])["properties"] if "anyOf" in section else section["properties"]
         yield name, keys, workflow_of(with_key({**call, name: value}, name))
@@ -211,6 +211,12 @@ def check_keys():
         cases += [(f"{key} of a step of the end", workflow_of({**KINDS["call"], "finally": True, key: SAMPLES[key]})) for key in STEP]
         last = {**KINDS["call"], "finally": True}
         cases += [(f"join: {join} at the end", {"workflow": "w", "steps": {"a": last, "b": last, "c": {**last, "needs": ["a", "b"], "join": join}, "d": {}}}) for join in ("all", "any", 2)]
+    each = {**KINDS["call"], "for_each": [1, 2]}
+    cases += [(f"{key} of a step with for_each", workflow_of({**each, key: SAMPLES[key]})) for key in STEP]
+    cases += [(f"for_each, {name}", workflow_of({**each, **more}, **outside)) for name, more, outside in
+              (("which cools off", {"on_failure": "cool_off", "cool_off": "1m"}, {}), ("whose workflow cools off", {}, {"on_failure": "cool_off", "cool_off": "1m"}),
+               ("which is no pivot", {"pivot": False}, {}), ("of too many at once", {"for_each": {"items": [1], "at_once": 1001}}, {}),
+               ("of too long a list", {"for_each": [1] * 10_001}, {}), ("of a text", {"for_each": "parcels"}, {}))]
     cases += [(f"{kind} with the undo of a call", workflow_of({**step, "undo": {"call": "z"}})) for kind, step in KINDS.items()]
     compare(cases, "keys")
     # A sound step of each kind with each key that it may have is taken: or the comparison above would say nothing.

@@ -4,10 +4,39 @@
 
 #include "actors/core/text/json.hpp"
 #include "actors/core/workflow/check.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/wait.hpp"
+#include "app/files/workflow_file.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {
+
+namespace {
+
+using placed = std::function<void(const std::string& where, const yaml_node& value)>;
+
+const std::vector<std::pair<std::string, bool>> failures_words{{"stop", false}, {"collect", true}};
+
+void place_all(const yaml_node& node, const std::string& where, const placed& place) {
+  place(where, node);
+  if (node.is_map()) {
+    for (const auto& [key, value] : node.entries()) place_all(value, dotted(where, key), place);
+  } else if (node.is_list()) {
+    const auto items = node.items();
+    for (std::size_t i = 0; i < items.size(); ++i) place_all(items[i], where + "[" + std::to_string(i) + "]", place);
+  }
+}
+
+/// Of `for_each.items`.
+void read_list(const yaml_node& node, const std::string& where, v1::ForEachDefinition& each, const placed& place) {
+  const auto& value = node.value();
+  const bool expression = value.kind == yaml_value::kind_type::scalar && value.text.find("${") != std::string::npos;
+  if (!expression && !node.is_list()) return node.expected("an expression that gives a list, such as \"${ .input.items }\", or a list");
+  place_all(node, where, place);
+  if (const auto json = node.json()) each.set_list_json(*json);
+}
+
+}  // namespace
 
 void read_join(const yaml_node& node, v1::StepDefinition& step) {
   if (node.is_word("all")) return;
@@ -33,6 +62,22 @@ void read_wait(const yaml_node& node, v1::StepDefinition& step) {
     node.expected("a duration from 1ms to 3660d");
   else
     core::append_json_string(*step.mutable_with_json(), *text);
+}
+
+void read_for_each(const yaml_node& node, v1::ForEachDefinition& each, const placed& place) {
+  each.set_at_once(default_items_at_once);
+  // What core finds about the list is named by the whole key, which the short form leaves out.
+  const auto items_key = dotted(node.where(), "items");
+  if (!node.is_map()) return read_list(node, items_key, each, place);
+  yaml_section section{node};
+  if (const auto items = section.require("items", "an expression that gives a list, or a list")) read_list(*items, items_key, each, place);
+  if (const auto at_once = section.find("at_once")) {
+    place(at_once->where(), *at_once);
+    if (const auto count = at_once->integer(1, core::most_items_at_once)) each.set_at_once(static_cast<std::uint32_t>(*count));
+  }
+  bool collect = false;
+  if (section.word("failures", collect, failures_words)) each.set_collect(collect);
+  section.finish();
 }
 
 }  // namespace fairlead::app

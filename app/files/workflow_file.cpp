@@ -39,11 +39,11 @@ const std::vector<std::pair<std::string, bool>> on_timeout_words{{"fail", false}
 const std::vector<std::string> step_keys{"agent",       "call",     "wait",       "signal",    "with",       "input_type",
                                          "output_type", "timeout",  "on_timeout", "heartbeat", "labels",     "retry_for",
                                          "attempts",    "backoff",  "retry",      "in_doubt",  "on_failure", "cool_off",
-                                         "pivot",       "callback", "repeat",     "workflow",  "finally"};
+                                         "pivot",       "callback", "repeat",     "for_each",  "workflow",   "finally"};
 
 // Words of later releases, refused by name.
 const std::vector<std::string> later_in_workflow{"labels", "lock", "retry"};
-const std::vector<std::string> later_in_step{"for_each", "lock"};
+const std::vector<std::string> later_in_step{"lock"};
 const std::vector<std::string> later_in_undo{"retry"};
 
 class workflow_reader {
@@ -259,6 +259,9 @@ class workflow_reader {
         section.refuse("undo", std::move(why.sentence), std::move(why.remedy));
       }
     }
+    if (!core::why_not(step.kind(), "for_each"))
+      if (const auto each = found(section, "for_each", here))
+        read_for_each(*each, *step.mutable_for_each(), [this](const std::string& where, const yaml_node& one) { place(where, one); });
     section.not_yet(later_in_step);
     section.finish();
   }
@@ -407,7 +410,8 @@ class workflow_reader {
   }
 
   static bool reads_outputs(const std::string& field) {
-    return field == "with" || field == "when" || field == "wait" || field == "repeat.until" || field == "undo.with";
+    return field == "with" || field == "when" || field == "wait" || field == "repeat.until" || field == "for_each.items" ||
+           field == "undo.with";
   }
 
   // True when `known` already says what is wrong at `where`, or when what core believes there rests on a key that could not be read.

@@ -36,5 +36,6 @@ inline constexpr std::int64_t default_backoff_first_ms = 1'000;
 inline constexpr double default_backoff_factor = 2;
 inline constexpr std::int64_t default_backoff_max_ms = 60'000;
 inline constexpr std::uint32_t default_most_rounds = 1'000;  // of a step that is repeated
+inline constexpr std::uint32_t default_items_at_once = 10;   // of a step with for_each
 
 }  // namespace fairlead::app

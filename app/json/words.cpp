@@ -101,6 +101,8 @@ const char* in_doubt_word(v1::InDoubt what) {
   }
 }
 
+const char* failures_word(bool collect) { return collect ? "collect" : "stop"; }
+
 const char* finally_word(v1::Finally what) { return what == v1::FINALLY_AFTER_FAILURE ? "after_failure" : "always"; }
 
 std::string task_state_words() {

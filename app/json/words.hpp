@@ -21,6 +21,8 @@ const char* step_kind_word(v1::StepKind kind);
 
 /// The `in_doubt` setting of a step; `retry` is the default.
 const char* in_doubt_word(v1::InDoubt what);
+/// Of a step with `for_each`.
+const char* failures_word(bool collect);
 /// Of a step of the end.
 const char* finally_word(v1::Finally what);
 

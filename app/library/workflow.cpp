@@ -314,6 +314,20 @@ workflow_step& workflow_step::repeat(const std::string& until, duration every, s
   return *this;
 }
 
+workflow_step& workflow_step::for_each(const std::string& items, std::uint32_t at_once, item_failures failures) {
+  auto& each = *set("for_each").mutable_for_each();
+  each.clear_list_json();
+  std::string problem;
+  if (core::trim_json(items).starts_with('['))
+    each.set_list_json(as_template(items, problem));
+  else
+    core::append_json_string(*each.mutable_list_json(), items);
+  if (!problem.empty()) of_->problems.push_back({definition().name(), "for_each.items", problem, ""});
+  each.set_at_once(at_once);
+  each.set_collect(failures == item_failures::collect);
+  return *this;
+}
+
 workflow_step& workflow_step::undo(const undo_call& how) {
   *set("undo").mutable_undo() = how.definition();
   if (!how.problem().empty()) of_->problems.push_back({definition().name(), "undo.with", how.problem(), ""});

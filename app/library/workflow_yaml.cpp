@@ -98,6 +98,7 @@ class writer {
  private:
   void child(const v1::StepDefinition& step) {
     line(2, "workflow", step.workflow());
+    items(step);
     if (!step.with_json().empty()) line(2, "with", step.with_json());
     if (step.timeout_ms() != 0) line(2, "timeout", format_duration(step.timeout_ms()));
     failure(step);
@@ -108,6 +109,7 @@ class writer {
   void perform(const v1::StepDefinition& step) {
     line(2, "agent", quoted(step.agent()));
     line(2, "call", quoted(step.call()));
+    items(step);
     if (!step.with_json().empty()) line(2, "with", step.with_json());
     patience(2, step);
     rules(2, step);
@@ -128,6 +130,14 @@ class writer {
     if (!step.input_type().empty()) comment(2, "input_type: " + step.input_type());
     if (!step.output_type().empty()) comment(2, "output_type: " + step.output_type());
     if (step.has_undo()) undo(step.undo());
+  }
+
+  void items(const v1::StepDefinition& step) {
+    if (!step.has_for_each()) return;
+    const auto& each = step.for_each();
+    line(2, "for_each",
+         "{ items: " + each.list_json() + ", at_once: " + std::to_string(each.at_once()) +
+             ", failures: " + app::failures_word(each.collect()) + " }");
   }
 
   void failure(const v1::StepDefinition& step) {

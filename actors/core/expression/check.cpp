@@ -142,6 +142,7 @@ class analysis {
     if (top().now == dot::other) return;
     if (top().now == dot::document) {
       if (auto why = refuse_root(parts); !why.empty()) return fail(std::move(why), offset);
+      if (out_.item_root.empty() && is_root_of_item(parts[0].key)) out_.item_root = parts[0].key;
     }
     std::vector<std::string> keys;
     for (const auto& part : parts) {

@@ -27,6 +27,8 @@ struct checked_expression {
   /// Otherwise the members that it reads, from the top down to the first index. Rather too many than too few.
   std::vector<std::vector<std::string>> reads;
   std::vector<required_path> required;
+  /// `item` or `index`, the first of them that it reads from the top of the document for certain; empty: none.
+  std::string item_root;
 };
 
 /// Refuses expressions outside the subset; the sentence names the refused part and its position, but not the expression.

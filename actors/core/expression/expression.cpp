@@ -36,12 +36,14 @@ struct input_template::state {
   std::vector<std::string> worker_expressions;
   std::vector<std::string> steps;
   bool reads_end = false;
+  std::string item_root;
   read_tree reads;
 
   status parse(std::string_view json);
   status add_string(std::string_view raw, bool is_key);
   status add_expression(std::string_view text);
   void mention(std::string_view root, const std::string& name);
+  void note_item(const std::string& root);
 };
 
 status input_template::state::parse(std::string_view json) {
@@ -97,10 +99,12 @@ status input_template::state::add_expression(std::string_view text) {
     if (auto why = refuse_root(plain->parts); !why.empty()) return at_fault(text, why);
     if (plain->parts.size() > 1) reads_end = reads_end || (plain->parts[0].key == "task" && plain->parts[1].key == "end");
     if (root_size(plain->parts[0].key) == 2) mention(plain->parts[0].key, plain->parts[1].key);
+    note_item(plain->parts[0].key);
     next.path = std::move(*plain);
   } else {
     const auto checked = check_expression(text);
     if (!checked.ok()) return at_fault(text, checked.failure().sentence, checked.failure().remedy);
+    note_item(checked->item_root);
     for (const auto& keys : checked->reads) {
       if (keys.size() < 2) continue;
       mention(keys[0], keys[1]);
@@ -117,6 +121,10 @@ status input_template::state::add_expression(std::string_view text) {
 
 void input_template::state::mention(std::string_view root, const std::string& name) {
   if (root_size(root) == 2 && std::find(steps.begin(), steps.end(), name) == steps.end()) steps.push_back(name);
+}
+
+void input_template::state::note_item(const std::string& root) {
+  if (item_root.empty() && is_root_of_item(root)) item_root = root;
 }
 
 result<input_template> input_template::compile(std::string_view with_json) {
@@ -137,6 +145,7 @@ const std::vector<std::string>& input_template::expressions() const { return sta
 const std::vector<std::string>& input_template::worker_expressions() const { return state_->worker_expressions; }
 const std::vector<std::string>& input_template::mentioned_steps() const { return state_->steps; }
 bool input_template::reads_end() const { return state_->reads_end; }
+std::string_view input_template::item_root() const { return state_->item_root; }
 
 result<std::string> input_template::worker_document(const document& doc) const { return state_->reads.cut(doc); }
 

@@ -19,8 +19,8 @@ namespace fairlead::core {
 class document {
  public:
   virtual ~document() = default;
-  /// The JSON text of a root without its dot: `input`, `task`, `launch`, or `NAME` under `steps`, `status`, `errors`. `steps.ship` is
-  /// root("steps", "ship"), `input` is root("input", ""). nullopt: there is no such root. An error: the read failed (a payload in the store
+  /// The JSON text of a root without its dot: `input`, `task`, `launch`, `item`, `index`, or `NAME` under `steps`, `status`, `errors`.
+  /// `steps.ship` is root("steps", "ship"), `input` is root("input", ""). nullopt: there is no such root. An error: the read failed (a payload in the store
   /// is damaged).
   virtual std::optional<std::string_view> root(std::string_view name, std::string_view member) const = 0;
   /// The names that exist now under `steps`, `status` or `errors`, for building a whole document.
@@ -54,6 +54,9 @@ class input_template {
 
   /// Some expression reads `.task.end`, which only steps of the end have.
   bool reads_end() const;
+
+  /// `item` or `index`, the first of them that an expression reads: only a step with `for_each` has them. Empty: none reads one.
+  std::string_view item_root() const;
 
   /// The JSON object over which the worker evaluates: only the roots (narrowed to `.steps.NAME` and the like) that the worker's expressions
   /// mention; everything if an expression mentions `.` itself. An error (code expression) names an integer that jq would round.

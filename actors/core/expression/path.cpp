@@ -71,19 +71,23 @@ std::optional<std::string_view> find_root(const plain_path& path, const document
 
 }  // namespace
 
+bool is_root_of_item(std::string_view name) { return name == "item" || name == "index"; }
+
 std::size_t root_size(std::string_view name) {
-  if (name == "input" || name == "task" || name == "launch") return 1;
+  if (name == "input" || name == "task" || name == "launch" || is_root_of_item(name)) return 1;
   if (name == "steps" || name == "status" || name == "errors") return 2;
   return 0;
 }
 
 std::string refuse_root(const std::vector<path_part>& parts) {
-  static constexpr const char* roots = "expressions can read .input, .task, .launch, .steps.NAME, .status.NAME and .errors.NAME";
+  static constexpr const char* roots =
+      "expressions can read .input, .task, .launch, .steps.NAME, .status.NAME and .errors.NAME, and in a step with `for_each` .item and "
+      ".index";
   if (!parts[0].is_key) return std::string("the document is an object, not an array: ") + roots;
   const auto& name = parts[0].key;
-  if (name == "item" || name == "index") return "." + name + " exists only inside for_each, which this release does not support";
   if (root_size(name) == 0) return "there is no " + spell_json_key(name) + ": " + roots;
   if (parts.size() < 2) return {};
+  if (name == "index") return "there is no " + spell_path(parts, 2) + ": .index is a number, that of the item in its list";
   if (root_size(name) == 2 && !parts[1].is_key) return "." + name + " is an object of step names, not an array";
   if (name == "task") {
     const auto& field = parts[1].key;

@@ -24,6 +24,9 @@ struct plain_path {
   bool optional = false;         // ends in `?`
 };
 
+/// `item` and `index`: what only a step with `for_each` can read. Whether an expression stands in one is checked with its step.
+bool is_root_of_item(std::string_view name);
+
 /// The number of parts that name the root itself: `.input` 1, `.steps.reserve` 2; 0: no root has that name.
 std::size_t root_size(std::string_view name);
 

@@ -5,7 +5,7 @@
 namespace fairlead::core {
 namespace {
 
-constexpr const char* root_names[] = {"input", "task", "launch", "steps", "status", "errors"};
+constexpr const char* root_names[] = {"input", "task", "launch", "steps", "status", "errors", "item", "index"};
 
 void append_key(std::string& out, std::string_view key) {
   if (out.back() != '{') out += ',';

@@ -30,6 +30,22 @@ bool lower(char c) { return c >= 'a' && c <= 'z'; }
 bool letter(char c) { return lower(c) || (c >= 'A' && c <= 'Z'); }
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
+bool never_cools_off(const v1::StepDefinition& step) { return step.kind() == v1::STEP_KIND_WORKFLOW || step.has_for_each(); }
+
+// What helps an expression that reads an item where there is none.
+constexpr const char* reads_list =
+    "read the list itself here, as for_each does; to leave items out, filter the list: ${ [ … | select(…) ] }";
+constexpr const char* begins_for_each = "add for_each to the step";
+constexpr const char* reads_outputs = "read the outputs of the step with for_each: ${ .steps.NAME } is a list of them";
+
+bool may_read_item(const v1::StepDefinition& step, std::string_view field) {
+  return step.has_for_each() && (field == "with" || field == "undo.with");
+}
+
+std::string item_out_of_place(std::string_view root) {
+  return "an expression reads ." + std::string{root} + ", which is known only in `with` and `undo.with` of a step with for_each";
+}
+
 class checker {
  public:
   checker(const v1::WorkflowDefinition& definition, const agent_catalog* agents) : definition_(definition), agents_(agents) {}
@@ -118,14 +134,17 @@ class checker {
     if (step.kind() == v1::STEP_KIND_VALUE || step.kind() == v1::STEP_KIND_WORKFLOW)
       check_template(index, "with", step.with_json(), graph, false);
     if (step.kind() == v1::STEP_KIND_WAIT) check_wait(index, graph);
+    if (step.has_for_each() && !why_not(step.kind(), "for_each")) check_list(index, graph);
     if (!step.when_json().empty())
       check_expression(index, "when", step.when_json(), graph, R"(write it as "${ … }", which gives true or false)");
     if (!v1::OnFailure_IsValid(step.on_failure())) add(name, "on_failure", "this release does not know this value", "");
     if (!may_fail(step) || is_of_end(step)) return;
-    if (step.kind() == v1::STEP_KIND_WORKFLOW) {
+    if (never_cools_off(step)) {
       // check_kind knows what the step itself says.
       if (step.on_failure() == v1::ON_FAILURE_UNSPECIFIED && definition_.on_failure() == v1::ON_FAILURE_COOL_OFF)
-        add(name, "on_failure", "the workflow has on_failure: cool_off, and a step with a sub-workflow does not cool off",
+        add(name, "on_failure",
+            std::string{"the workflow has on_failure: cool_off, and a step with "} + (step.has_for_each() ? "for_each" : "a sub-workflow") +
+                " does not cool off",
             "set on_failure: undo, park, fail or continue on this step");
     } else if (effective(definition_, step) == v1::ON_FAILURE_COOL_OFF) {
       if (step.cool_off_ms() == 0 && definition_.cool_off_ms() == 0)
@@ -276,6 +295,8 @@ class checker {
     const auto& step = definition_.steps(index).name();
     const auto compiled = input_template::compile(text);
     if (!compiled) return add(step, field, compiled.failure().sentence, compiled.failure().remedy);
+    if (const auto root = compiled->item_root(); !root.empty() && !may_read_item(definition_.steps(index), field))
+      add(step, field, item_out_of_place(root), definition_.steps(index).has_for_each() ? reads_list : begins_for_each);
     if (compiled->reads_end() && !is_of_end(definition_.steps(index)))
       add(step, field, "an expression reads .task.end, which is known only at the end of a task", "read it in a step with finally: true");
     for (const auto& mentioned : compiled->mentioned_steps()) {
@@ -313,10 +334,22 @@ class checker {
     if (auto why = check_literal_wait(step.with_json())) add(step.name(), "wait", std::move(why->sentence), std::move(why->remedy));
   }
 
+  void check_list(int index, const needs_graph& graph) {
+    const auto& step = definition_.steps(index);
+    const auto& json = step.for_each().list_json();
+    const auto text = trim_json(json);
+    if (text.empty()) return;  // check_kind has said so
+    const auto compiled = input_template::compile(json);
+    if (compiled && (text.front() != '"' || compiled->expressions().empty()))
+      if (auto why = check_literal_list(json)) return add(step.name(), "for_each.items", std::move(why->sentence), std::move(why->remedy));
+    check_template(index, "for_each.items", json, graph, false);
+  }
+
   /// It may read every step: all have ended by then.
   void check_output(const needs_graph& graph) {
     const auto compiled = input_template::compile(definition_.output_json());
     if (!compiled) return add("", "output", compiled.failure().sentence, compiled.failure().remedy);
+    if (const auto root = compiled->item_root(); !root.empty()) add("", "output", item_out_of_place(root), reads_outputs);
     if (compiled->reads_end()) add("", "output", "an expression reads .task.end, but only a task that completes has an output", "");
     for (const auto& mentioned : compiled->mentioned_steps()) {
       const int other = graph.index_of(mentioned);
@@ -365,8 +398,8 @@ class checker {
           if (may_fail(step) && effective(definition_, step) == v1::ON_FAILURE_UNDO) {
             add(step.name(), "on_failure",
                 "this step comes after the pivot " + names_[static_cast<std::size_t>(pivot)] + ", so it can never be undone",
-                step.kind() == v1::STEP_KIND_WORKFLOW ? "set on_failure: park, fail or continue on this step"
-                                                      : "set on_failure: park, fail, continue or cool_off on this step");
+                never_cools_off(step) ? "set on_failure: park, fail or continue on this step"
+                                      : "set on_failure: park, fail, continue or cool_off on this step");
           }
           break;
         }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/core/text/json.hpp"
+#include "actors/core/text/json_cursor.hpp"
 #include "actors/core/workflow/wait.hpp"
 #include "messages/time.hpp"
 
@@ -30,7 +31,7 @@ bool one_of(std::string_view key, std::initializer_list<std::string_view> keys) 
 
 bool may_have(v1::StepKind kind, std::string_view key, bool joined) {
   if (one_of(key, {"needs", "join", "when", "undo"})) return true;
-  if (kind == v1::STEP_KIND_WORKFLOW) return one_of(key, {"workflow", "with", "timeout", "on_failure", "pivot"});
+  if (kind == v1::STEP_KIND_WORKFLOW) return one_of(key, {"workflow", "for_each", "with", "timeout", "on_failure", "pivot"});
   if (key == "finally") return true;
   // Whoever carries it out: its join may be one that can never be met.
   if (joined && one_of(key, {"on_failure", "cool_off"})) return true;
@@ -44,7 +45,7 @@ bool may_have(v1::StepKind kind, std::string_view key, bool joined) {
 
 /// The fields of a message that are set, as keys of the file. `with`, `wait` and `undo` are looked at by themselves.
 std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
-  const std::array<std::pair<std::string_view, bool>, 21> all{{{"agent", !step.agent().empty()},
+  const std::array<std::pair<std::string_view, bool>, 22> all{{{"agent", !step.agent().empty()},
                                                                {"call", !step.call().empty()},
                                                                {"signal", !step.signal().empty()},
                                                                {"workflow", !step.workflow().empty()},
@@ -64,7 +65,8 @@ std::vector<std::string_view> keys_set(const v1::StepDefinition& step) {
                                                                {"cool_off", step.cool_off_ms() != 0},
                                                                {"pivot", step.pivot()},
                                                                {"callback", step.callback_ms() != 0},
-                                                               {"repeat", step.has_repeat()}}};
+                                                               {"repeat", step.has_repeat()},
+                                                               {"for_each", step.has_for_each()}}};
   std::vector<std::string_view> out;
   for (const auto& [key, set] : all)
     if (set) out.push_back(key);
@@ -93,6 +95,7 @@ class kind_checker {
     for (const auto key : keys_set(step_))
       if (auto why = why_not(step_.kind(), key, step_.join() > 0)) add(std::string{key}, std::move(*why));
     if (step_.has_repeat()) check_repeat();
+    if (step_.has_for_each() && !why_not(step_.kind(), "for_each")) check_for_each();
     if (step_.callback_ms() < 0 || step_.callback_ms() > longest_wait_ms)
       add("callback.timeout", {std::to_string(step_.callback_ms()) + "ms is not between 1ms and " + format_duration(longest_wait_ms), ""});
     if (step_.kind() == v1::STEP_KIND_CALL) return std::move(found_);
@@ -126,6 +129,24 @@ class kind_checker {
     if (step_.pivot()) add("pivot", {"each round would be a pivot of its own", "put the pivot into a step that is not repeated"});
     if (step_.has_undo() && !step_.undo().none())
       add("undo", {"what the rounds of a repeated step have done is not undone", "set undo: none, and undo it in a step of its own"});
+  }
+
+  void check_for_each() {
+    const auto& each = step_.for_each();
+    if (trim_json(each.list_json()).empty())
+      add("for_each.items", {"the list of the items is missing", R"(add items: "${ … }", which gives a list)"});
+    if (each.at_once() < 1 || each.at_once() > most_items_at_once)
+      add("for_each.at_once", {std::to_string(each.at_once()) + " is not between 1 and " + std::to_string(most_items_at_once), ""});
+    if (step_.has_repeat())
+      add("repeat", {"a step with for_each is not repeated", "remove repeat, or put the repeated step into a sub-workflow"});
+    if (step_.pivot()) add("pivot", {"each item would be a pivot of its own", "put the pivot into a step of its own"});
+    if (step_.kind() != v1::STEP_KIND_CALL) return;  // what follows is refused of a sub-workflow, or has been
+    const std::string who = "a step with for_each";
+    if (step_.finally() != v1::FINALLY_NO)
+      add("finally", {who + " cannot be a step of the end", "remove finally, or let one call at the end do it for the whole list"});
+    if (step_.on_failure() == v1::ON_FAILURE_COOL_OFF)
+      add("on_failure", {who + " does not cool off", "set on_failure: undo, park, fail or continue; retry_for is for each item"});
+    if (step_.cool_off_ms() != 0) add("cool_off", {who + " does not cool off", "remove cool_off; retry_for is for each item"});
   }
 
   void check_timeout() {
@@ -177,6 +198,11 @@ v1::StepKind kind_of_keys(bool waits, bool awaits_signal, bool names_workflow, b
 std::optional<refused_key> why_not(v1::StepKind kind, std::string_view key, bool joined) {
   if (may_have(kind, key, joined)) return std::nullopt;
   const auto name = std::string{key};
+  if (key == "for_each")
+    return kind == v1::STEP_KIND_VALUE ? refused_key{"for_each needs a call or a sub-workflow",
+                                                     "add agent and call, or workflow; jq's map computes a list of values"}
+                                       : refused_key{words_of(kind) + " does so once: for_each needs a call or a sub-workflow",
+                                                     "remove for_each, or put the step into a sub-workflow that for_each carries out"};
   const auto no_effect = "`" + name + "` has no effect here";
   const bool waits = kind == v1::STEP_KIND_WAIT || kind == v1::STEP_KIND_SIGNAL;
   const bool has_child = kind == v1::STEP_KIND_WORKFLOW;
@@ -219,6 +245,18 @@ bool may_fail(const v1::StepDefinition& step) {
 bool says_how_it_is_undone(const v1::StepDefinition& step) { return step.has_undo() || step.kind() == v1::STEP_KIND_WORKFLOW; }
 
 std::vector<definition_problem> check_kind(const v1::StepDefinition& step) { return kind_checker{step}.run(); }
+
+std::optional<refused_key> check_literal_list(std::string_view json) {
+  const auto list = trim_json(json);
+  if (list.front() != '[')
+    return refused_key{std::string{json_kind(list)} + " is no list", R"(give a list, or one expression "${ … }" that gives a list)"};
+  std::size_t count = 0;
+  std::string_view item;
+  for (json_cursor all{list}; all.next_element(item);) ++count;
+  if (count <= most_items) return std::nullopt;
+  return refused_key{"the list has " + std::to_string(count) + " items; at most " + std::to_string(most_items) + " are allowed",
+                     "split the list over several steps, or let each item stand for several things"};
+}
 
 std::optional<refused_key> check_literal_wait(std::string_view json) {
   constexpr auto remedy = "give a duration such as 10m, or a time such as 2026-12-24T18:00:00Z";

@@ -2,6 +2,8 @@
 // The kinds of steps: which keys of the workflow file a step of each kind may have, and how those are checked that an agent does not
 // carry out.
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +13,10 @@
 #include "messages/workflow.pb.h"
 
 namespace fairlead::core {
+
+/// Of a step with `for_each`.
+inline constexpr std::size_t most_items = 10'000;
+inline constexpr std::uint32_t most_items_at_once = 1'000;
 
 /// Of a step with these keys. Where they exclude one another the first counts, and why_not() refuses the others.
 v1::StepKind kind_of_keys(bool waits, bool awaits_signal, bool names_workflow, bool calls);
@@ -39,5 +45,8 @@ std::vector<definition_problem> check_kind(const v1::StepDefinition& step);
 
 /// What is wrong with a wait that is no expression; `json` is valid.
 std::optional<refused_key> check_literal_wait(std::string_view json);
+
+/// What is wrong with the list of a step with `for_each`, except for expressions; `json` is valid.
+std::optional<refused_key> check_literal_list(std::string_view json);
 
 }  // namespace fairlead::core

@@ -23,8 +23,13 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
 /// Fields whose keys in a workflow file have another name; of all others the key is the name without its unit.
-constexpr std::pair<std::string_view, std::string_view> other_names[] = {
-    {"goes_on_untimely", "on_timeout"}, {"ends_failed", "end"}, {"input_schema_json", "input"}, {"most", "max"}, {"keep_days", "keep"}};
+constexpr std::pair<std::string_view, std::string_view> other_names[] = {{"goes_on_untimely", "on_timeout"},
+                                                                         {"ends_failed", "end"},
+                                                                         {"input_schema_json", "input"},
+                                                                         {"most", "max"},
+                                                                         {"keep_days", "keep"},
+                                                                         {"list_json", "items"},
+                                                                         {"collect", "failures"}};
 
 bool take_end(std::string& name, std::string_view end) {
   if (!name.ends_with(end)) return false;
@@ -74,6 +79,7 @@ std::string text_of(const Message& message);
 std::string flag_text(const FieldDescriptor& field, bool value) {
   if (value && field.name() == "ends_failed") return "failed";
   if (value && field.name() == "goes_on_untimely") return "continue";
+  if (value && field.name() == "collect") return "collect";
   return value ? "true" : "false";
 }
 

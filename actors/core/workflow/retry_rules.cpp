@@ -13,9 +13,9 @@ constexpr int most_codes = 16;
 constexpr std::size_t most_code_bytes = 64;
 
 constexpr std::string_view own_codes[] = {"callback_awaited",  // the agent has accepted the step, and its callback has not come
-                                          "callback_timeout", "expression",       "input_type", "join",         "key_expired",
-                                          "output_type",      "repeat_exhausted", "restored",   "restored_key", "restored_next_key",
-                                          "signal_timeout",   "terminated",       "undo_input"};
+                                          "callback_timeout",  "expression",     "input_type",       "item_failed", "join",
+                                          "key_expired",       "output_type",    "repeat_exhausted", "restored",    "restored_key",
+                                          "restored_next_key", "signal_timeout", "terminated",       "undo_input"};
 
 bool is_code(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {

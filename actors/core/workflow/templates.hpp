@@ -13,6 +13,7 @@ namespace fairlead::core {
 inline std::vector<std::pair<std::string, const std::string*>> templates_of(const v1::StepDefinition& step) {
   std::vector<std::pair<std::string, const std::string*>> out{{step.kind() == v1::STEP_KIND_WAIT ? "wait" : "with", &step.with_json()}};
   if (!step.when_json().empty()) out.emplace_back("when", &step.when_json());
+  if (step.has_for_each()) out.emplace_back("for_each.items", &step.for_each().list_json());
   if (step.has_repeat()) out.emplace_back("repeat.until", &step.repeat().until_json());
   if (step.has_undo()) out.emplace_back("undo.with", &step.undo().with_json());
   return out;

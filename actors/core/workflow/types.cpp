@@ -4,6 +4,7 @@
 
 #include "actors/core/expression/expression.hpp"
 #include "actors/core/text/json.hpp"
+#include "actors/core/text/json_cursor.hpp"
 #include "actors/core/text/nearest.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/core/types/message_types.hpp"
@@ -67,12 +68,29 @@ class type_checker {
   }
 
   void check_with(const v1::StepDefinition& step, const google::protobuf::Descriptor& type) {
-    // Without `with` the step gets the task's input, which is unknown here. Invalid JSON is reported elsewhere.
-    if (step.with_json().empty() || !check_json(step.with_json()).ok()) return;
-    for (auto& one : check_typed_json(step.with_json(), type, json_holes::expressions, max_mismatches)) {
-      const auto* between = one.path.empty() || one.path.front() == '[' ? "" : ".";
-      add(step.name(), "with" + (between + one.path), std::move(one.sentence), std::move(one.remedy));
+    // Without `with` the step gets the task's input, or an item, of which only a list in the file tells. Invalid JSON is reported elsewhere.
+    if (!step.with_json().empty()) {
+      if (check_json(step.with_json()).ok()) check_value(step.name(), "with", step.with_json(), type, max_mismatches);
+      return;
     }
+    const auto list = trim_json(step.for_each().list_json());
+    if (!list.starts_with('[') || !check_json(list).ok()) return;
+    auto left = max_mismatches;
+    std::size_t index = 0;
+    std::string_view item;
+    for (json_cursor all{list}; left > 0 && all.next_element(item); ++index)
+      left -= check_value(step.name(), "for_each.items[" + std::to_string(index) + "]", item, type, left);
+  }
+
+  /// How many problems there are, at most `most`.
+  std::size_t check_value(const std::string& step, const std::string& field, std::string_view json,
+                          const google::protobuf::Descriptor& type, std::size_t most) {
+    auto wrong = check_typed_json(json, type, json_holes::expressions, most);
+    for (auto& one : wrong) {
+      const auto* between = one.path.empty() || one.path.front() == '[' ? "" : ".";
+      add(step, field + between + one.path, std::move(one.sentence), std::move(one.remedy));
+    }
+    return wrong.size();
   }
 
   const v1::WorkflowDefinition& definition_;

@@ -81,6 +81,10 @@ std::vector<std::string> marks_of(const v1::StepDefinition& step, const v1::Work
   std::vector<std::string> out;
   if (step.pivot()) out.emplace_back("pivot");
   if (!step.when_json().empty()) out.emplace_back("when");
+  if (step.has_for_each()) {
+    out.push_back("for each item, " + std::to_string(step.for_each().at_once()) + " at once");
+    if (step.for_each().collect()) out.emplace_back("failures collect");
+  }
   if (step.has_repeat()) out.emplace_back("repeat");
   if (step.callback_ms() != 0) out.emplace_back("callback");
   if (step.goes_on_untimely()) out.emplace_back("on_timeout continue");

@@ -79,6 +79,13 @@ std::string repeat_text(const v1::RepeatDefinition& repeat) {
   return out + ", at most " + std::to_string(repeat.most()) + (repeat.most() == 1 ? " round" : " rounds");
 }
 
+/// `${ .input.parcels }, 20 at once, failures collect`
+std::string items_text(const v1::ForEachDefinition& each) {
+  const auto json = core::trim_json(each.list_json());
+  return printable(json.starts_with('"') ? core::decode_json_string(json) : std::string{json}) + ", " + std::to_string(each.at_once()) +
+         " at once" + (each.collect() ? ", failures collect" : "");
+}
+
 }  // namespace
 
 std::string deployed_text(const std::string& name, const v1::DeployReply& reply) {
@@ -147,6 +154,8 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
              (step.finally() == v1::FINALLY_AFTER_FAILURE ? "only after a failure" : "however the task ends") + "\n";
   for (const auto& step : definition.steps())
     if (step.has_repeat()) out += "repeat    " + printable(step.name()) + ": " + repeat_text(step.repeat()) + "\n";
+  for (const auto& step : definition.steps())
+    if (step.has_for_each()) out += "for each  " + printable(step.name()) + ": " + items_text(step.for_each()) + "\n";
   text_table table{{{"STEP"},
                     {"NEEDS"},
                     {"AGENT"},

@@ -60,6 +60,13 @@ void write_repeat(json_writer& out, const v1::StepDefinition& step) {
   out.key("max").number(step.repeat().most()).end_object();
 }
 
+void write_items(json_writer& out, const v1::StepDefinition& step) {
+  out.key("for_each");
+  if (!step.has_for_each()) return static_cast<void>(out.null());
+  out.begin_object().key("items").raw(step.for_each().list_json()).key("at_once").number(step.for_each().at_once());
+  out.key("failures").string(failures_word(step.for_each().collect())).end_object();
+}
+
 void write_step(json_writer& out, const v1::StepDefinition& step) {
   out.begin_object().key("name").string(step.name()).key("needs").begin_array();
   for (const auto& need : step.needs()) out.string(need);
@@ -98,6 +105,7 @@ void write_step(json_writer& out, const v1::StepDefinition& step) {
   else
     out.begin_object().key("timeout_ms").number(std::int64_t{step.callback_ms()}).end_object();
   write_repeat(out, step);
+  write_items(out, step);
   out.key("heartbeat_ms").number(std::int64_t{step.heartbeat_ms()});
   write_labels(out, step.labels());
   out.key("input_type").text_or_null(step.input_type());

@@ -8,6 +8,7 @@
 
 #include "actors/core/expression/check.hpp"
 #include "actors/core/expression/expression.hpp"
+#include "actors/core/expression/path.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/nearest.hpp"
 #include "actors/core/types/message_types.hpp"
@@ -62,8 +63,10 @@ class values_checker {
     if (!definition_.input_schema_json().empty() && check_json(definition_.input_schema_json()).ok())
       schema_.emplace(definition_.input_schema_json());
     if (auto types = message_types::read(definition_.types())) types_ = std::move(*types);
-    for (const auto& step : definition_.steps())
+    for (const auto& step : definition_.steps()) {
       for (const auto& [key, text] : templates_of(step)) check_template(step, key, *text);
+      if (step.has_for_each()) check_length(step);
+    }
     check_template(v1::StepDefinition::default_instance(), "output", definition_.output_json());
     check_waits();
     return std::move(found_);
@@ -97,6 +100,7 @@ class values_checker {
     const auto& only = compiled->expressions().front();
     if (field == "when" || field == "repeat.until") check_condition(only);
     if (field == "wait") check_wait(only);
+    if (field == "for_each.items" && trim_json(json).front() == '"') check_list(only);
   }
 
   // ---- paths that can never be there ----
@@ -112,9 +116,13 @@ class values_checker {
   known_value look_up(const std::vector<path_part>& parts) {
     const auto& root = parts[0].key;
     if (root == "input") return schema_ ? schema_->look_up(parts) : known_value{};
+    if (root == "index") return {"number", "", ""};
+    if (root == "item") return step_->has_for_each() ? look_up_item(parts) : known_value{};
     if (root == "steps") {
       const auto* of = find(parts[1].key);
       if (of == nullptr) return {};
+      // The undo of an item reads the output of the item.
+      if (of->has_for_each() && (of != step_ || field_ != "undo.with")) return look_up_outputs(*of, parts);
       if (of->kind() == v1::STEP_KIND_WAIT) return look_up_literal("null", parts, 2);
       if (const auto* type = types_ && !of->output_type().empty() ? types_->find(of->output_type()) : nullptr)
         return look_up_typed(*type, parts, 2);
@@ -127,6 +135,48 @@ class values_checker {
     const auto* type = is_number ? "number" : "string";
     if (parts.size() == scalar) return {type, "", ""};
     return {"", "but " + spell_path(parts, scalar) + " is " + json_type_words(type), "read " + spell_path(parts, scalar)};
+  }
+
+  /// In any element of the list, as far as its schema or its type says what these are; of a list in the file, in the first one.
+  known_value look_up_item(const std::vector<path_part>& parts) {
+    const std::string_view list = trim_json(step_->for_each().list_json());
+    if (!check_json(list).ok()) return {};
+    if (list.front() == '[') {
+      const auto first = json_element(list, 0);
+      if (!first) return {};
+      auto known = look_up_literal(*first, parts, 1);
+      if (known.refusal.starts_with("which")) known.refusal = "which the first item of the list does not have";
+      if (!known.refusal.empty() && !known.remedy.starts_with("did you")) known.remedy = "change the items, or read another path";
+      return known;
+    }
+    const auto compiled = input_template::compile(list);
+    if (!compiled || compiled->expressions().size() != 1) return {};
+    const auto plain = parse_plain_path(compiled->expressions().front());
+    if (!plain || is_root_of_item(plain->parts[0].key)) return {};
+    auto whole = plain->parts;
+    whole.push_back({false, {}, 0});
+    whole.insert(whole.end(), parts.begin() + 1, parts.end());
+    return look_up(whole);
+  }
+
+  /// In the output of a step with `for_each`, as other steps read it.
+  known_value look_up_outputs(const v1::StepDefinition& of, const std::vector<path_part>& parts) {
+    const auto list = spell_path(parts, 2);
+    if (parts.size() == 2) return {"array", "", ""};
+    if (parts[2].is_key)
+      return {"", "but " + list + " is a list with an entry for each item", "read an entry, such as " + list + "[0], or use jq's map"};
+    if (!of.for_each().collect()) {
+      const auto* type = types_ && !of.output_type().empty() ? types_->find(of.output_type()) : nullptr;
+      return type == nullptr ? known_value{} : look_up_typed(*type, parts, 3);
+    }
+    const auto entry = spell_path(parts, 3);
+    if (parts.size() == 3) return {"object", "", ""};
+    const std::vector<std::string> keys{"status", "output", "error"};
+    if (!parts[3].is_key || std::find(keys.begin(), keys.end(), parts[3].key) == keys.end()) {
+      const auto close = parts[3].is_key ? nearest(parts[3].key, keys) : std::string{};
+      return {"", "but " + entry + " has only status, output and error", close.empty() ? "" : "did you mean " + close + "?"};
+    }
+    return parts.size() == 4 && parts[3].key == "status" ? known_value{"string", "", ""} : known_value{};
   }
 
   /// False: said what is wrong. A step of the end, and one that a join no longer needs, may have failed whatever its on_failure says.
@@ -213,6 +263,28 @@ class values_checker {
     if (known.refusal.empty() && !known.type.empty() && known.type != "string")
       add(spell_path(plain->parts, plain->parts.size()) + " is " + json_type_words(known.type) + ", so it is neither a duration nor a time",
           remedy);
+  }
+
+  // ---- lists ----
+
+  void check_list(const std::string& expression) {
+    constexpr auto remedy = "give an expression whose result is a list";
+    if (is_literal(expression)) {
+      const auto text = trim_json(expression);
+      if (text.front() != '[') add("this is " + std::string{json_kind(text)} + ", and no list", remedy);
+      return;
+    }
+    const auto plain = parse_plain_path(expression);
+    if (!plain) return;
+    const auto known = look_up(plain->parts);
+    if (known.refusal.empty() && !known.type.empty() && known.type != "array")
+      add(spell_path(plain->parts, plain->parts.size()) + " is " + json_type_words(known.type) + ", and no list", remedy);
+  }
+
+  void check_length(const v1::StepDefinition& step) {
+    const auto list = trim_json(step.for_each().list_json());
+    if (list.starts_with('[') && check_json(list).ok() && !json_element(list, 0))
+      add_at(step.name(), "for_each.items", "the list is empty, so nothing is ever carried out", "add items, or remove the step");
   }
 
   // ---- waits and the timeout of the task ----

@@ -32,6 +32,9 @@ enum class on_failure { undo, park, cool_off, fail, go_on };
 enum class in_doubt { retry, park, fail };
 /// Of a step that waits for a signal. `go_on` is `continue` in YAML.
 enum class on_timeout { fail, go_on };
+/// Of a step with for_each, once an item has failed: nothing new begins and the step fails, or all items are carried out and the step
+/// completes.
+enum class item_failures { stop, collect };
 
 struct workflow_problem {
   std::string step;   // empty: the workflow itself
@@ -119,7 +122,7 @@ class workflow_step {
   /// Such as "${ .input.express }": the step is skipped if that gives false. It must give true or false.
   workflow_step& when(const std::string& expression);
   /// JSON template: a string that is wholly "${ EXPRESSION }" stands for the expression's result. Without a template an agent and a
-  /// sub-workflow get the task's input, and a computed value is null.
+  /// sub-workflow get the task's input (with for_each: the item), and a computed value is null.
   workflow_step& with(std::string json_template);
   workflow_step& timeout(duration how_long);
   /// As for an undo.
@@ -140,6 +143,10 @@ class workflow_step {
   /// The step is performed again until the expression gives true, such as "${ .steps.poll.done }": it may read the step's own output. `every`:
   /// from the end of a round to the next. After `max` rounds the step fails.
   workflow_step& repeat(const std::string& until, duration every = duration{0}, std::uint32_t max = 1'000);
+  /// The call, or the sub-workflow, is carried out once for each item of a list, by a task of its own for each. `items`: an expression that
+  /// gives the list ("${ .input.parcels }"), or a list as JSON. `with` and the `with` of the undo can read .item and .index; without `with`
+  /// the item itself is the input. `at_once`: items in progress at the same time.
+  workflow_step& for_each(const std::string& items, std::uint32_t at_once = 10, item_failures failures = item_failures::stop);
   workflow_step& undo(const undo_call& how);
   workflow_step& undo(std::string call, std::string json_template);
   /// The step has nothing to undo.
