@@ -7,12 +7,13 @@
 
 namespace fairlead {
 
-/// Calls `visit(payload)` for each JSON value of the record: the task's input and output, the data of its signals, then every step's input,
-/// output, input of its undo, checkpoint and early answer.
+/// Calls `visit(payload)` for each JSON value of the record: the task's input, item and output, the data of its signals, then every step's
+/// input, output, input of its undo, checkpoint, early answer and outputs of items.
 template <class Record, class Visitor>
 void for_each_value(Record& record, Visitor&& visit) {
   if constexpr (std::is_const_v<Record>) {
     visit(record.input());
+    visit(record.item());
     visit(record.output());
     for (const auto& signal : record.signals()) visit(signal.data());
     for (const auto& step : record.steps()) {
@@ -21,9 +22,11 @@ void for_each_value(Record& record, Visitor&& visit) {
       visit(step.undo_input());
       visit(step.progress().checkpoint());
       visit(step.early_answer().output());
+      for (const auto& part : step.items().outputs()) visit(part);
     }
   } else {
     if (record.has_input()) visit(*record.mutable_input());
+    if (record.has_item()) visit(*record.mutable_item());
     if (record.has_output()) visit(*record.mutable_output());
     for (auto& signal : *record.mutable_signals()) visit(*signal.mutable_data());
     for (auto& step : *record.mutable_steps()) {
@@ -32,6 +35,8 @@ void for_each_value(Record& record, Visitor&& visit) {
       if (step.has_undo_input()) visit(*step.mutable_undo_input());
       if (step.progress().has_checkpoint()) visit(*step.mutable_progress()->mutable_checkpoint());
       if (step.early_answer().has_output()) visit(*step.mutable_early_answer()->mutable_output());
+      if (!step.has_items()) continue;
+      for (auto& part : *step.mutable_items()->mutable_outputs()) visit(part);
     }
   }
 }

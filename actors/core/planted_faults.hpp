@@ -211,6 +211,14 @@ struct planted_faults {
   bool delete_before_parent = false;      // the same of a child that is deleted
   bool end_before_child = false;          // a task fails while a child of it lives
   bool undo_child_alone = false;          // a completed child is undone although its parent goes on with it
+  bool item_doubt_as_failed = false;      // an item that waits for an operator counts as failed
+  bool item_with_other_input = false;     // an item is given what was computed for another one
+  bool item_outputs_by_end = false;       // outputs of items are not in the order of the list
+  bool item_twice = false;                // a completed item begins again with those that have failed
+  bool item_after_failure = false;        // items begin after one has failed
+  bool items_all_at_once = false;         // more items are in progress than `at_once` says
+  bool item_not_undone = false;           // the undo of a step leaves its first item as it is
+  bool lose_item_end = false;             // a step is not told that an item has ended
 };
 
 }  // namespace fairlead::core

@@ -8,6 +8,7 @@
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/text.hpp"
+#include "actors/core/workflow/item_call.hpp"
 #include "actors/queries/ended_tasks.hpp"
 #include "actors/queries/task_rows.hpp"
 #include "store/content_hash.hpp"
@@ -174,7 +175,7 @@ v1::TaskShowReply show_task(const v1::TaskShowRequest& what, const store::snapsh
   }
   auto definition = load_definition(from, out.task().workflow(), out.task().workflow_hash());
   if (!definition) return refuse(definition.failure());
-  if (*definition) *out.mutable_definition() = std::move(*(*definition)->mutable_definition());
+  if (*definition) *out.mutable_definition() = core::definition_of_task(out.task(), std::move(*(*definition)->mutable_definition()));
   return out;
 }
 

@@ -1,11 +1,15 @@
 #include "actors/scheduler/family.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/standing.hpp"
+#include "actors/core/task/steps/items.hpp"
 #include "actors/core/task/task.hpp"
+#include "actors/core/text/json.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
 
 namespace fairlead {
@@ -13,6 +17,38 @@ namespace fairlead {
 namespace {
 
 constexpr std::uint32_t most_begun_at_once = 64;
+
+/// Those that are in progress, as their parent was last told.
+struct told_child {
+  core::child_order child;
+  bool parked = false;
+  bool undoes = false;
+};
+
+std::vector<told_child> children_out(const v1::TaskRecord& parent, const v1::StepRecord& step, std::uint32_t index) {
+  std::vector<told_child> out;
+  if (!step.has_items()) {
+    told_child one;
+    one.child.step = index;
+    one.child.id = step.child().id();
+    one.parked = step.child().parked();
+    one.undoes = step.state() == v1::STEP_STATE_UNDOING;
+    out.push_back(std::move(one));
+    return out;
+  }
+  for (std::uint32_t i = 0; i < begun_items(step.items()); ++i) {
+    const auto state = item_state_of(step.items(), i);
+    if (!is_item_out(state)) continue;
+    told_child one;
+    one.child.step = index;
+    one.child.id = item_id(parent, step, i);
+    one.child.item = i + 1;
+    one.parked = state == item_state::parked || state == item_state::undoing_parked;
+    one.undoes = state == item_state::undoing || state == item_state::undoing_parked;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
 
 /// null also of one about which a decision has crashed.
 const v1::TaskRecord* sound(family_tasks& tasks, std::uint64_t number) {
@@ -23,7 +59,7 @@ const v1::TaskRecord* sound(family_tasks& tasks, std::uint64_t number) {
 
 void families::note(const v1::TaskRecord& record, core::decision& made) {
   for (auto& order : made.children) noted_.push_back({record.number(), std::move(order)});
-  if (record.has_parent() && (made.ended || made.parked || made.unparked) && !(made.ended && faults_.lose_child_end))
+  if (record.has_parent() && (made.ended || made.parked || made.unparked) && !(made.ended && (record.parent().item() != 0 ? faults_.lose_item_end : faults_.lose_child_end)))
     noted_.push_back({record.number(), std::nullopt});
 }
 
@@ -69,6 +105,7 @@ std::optional<core::child_changed> families::news_of(const v1::TaskRecord& child
   core::child_changed out;
   out.step = child.parent().step();
   out.id = child.id();
+  out.item = child.parent().item();
   out.state = child.state();
   out.parked = child.parked();
   out.reason = core::reason_of(child);
@@ -77,7 +114,8 @@ std::optional<core::child_changed> families::news_of(const v1::TaskRecord& child
     const auto left = core::standing_of(child);
     out.stands = !left.stands.empty() || !left.in_doubt.empty();
   }
-  if (child.state() != v1::TASK_STATE_COMPLETED) return out;
+  // Outputs of items are read once all have ended.
+  if (child.state() != v1::TASK_STATE_COMPLETED || out.item != 0) return out;
   auto text = world_.tasks->text_of(child.number(), faults_.child_other_output ? child.input() : child.output());
   if (!text) {
     // A missing payload concerns these tasks alone.
@@ -92,6 +130,7 @@ std::optional<core::child_changed> families::news_of(const v1::TaskRecord& child
 }
 
 void families::carry_out(std::uint64_t parent, core::child_order& order) {
+  if (order.gathers != 0) return gather(parent, order);
   if (order.begins) return begin_child(parent, order);
   const auto number = number_of(order.id);
   if (world_.tasks->failed()) return;
@@ -119,7 +158,7 @@ void families::carry_out(std::uint64_t parent, core::child_order& order) {
 }
 
 void families::refuse(std::uint64_t parent, const core::child_order& order, std::string_view code, std::string why) {
-  world_.tasks->decide_about(parent, core::child_refused{order.step, order.id, std::string{code}, std::move(why)});
+  world_.tasks->decide_about(parent, core::child_refused{order.step, order.id, std::string{code}, std::move(why), 0, order.item});
 }
 
 void families::begin_child(std::uint64_t parent, core::child_order& order) {
@@ -133,13 +172,13 @@ void families::begin_child(std::uint64_t parent, core::child_order& order) {
     return refuse(parent, order, core::child_undone_code, "task " + order.id + " was not begun: its parent performs nothing more");
   // Children may begin children in turn, and the rows of all are in one commit.
   if (!crashed && (begun_ >= most_begun_at_once || world_.batches->is_large())) {
-    world_.tasks->decide_about(parent, core::child_refused{order.step, order.id, {}, {}, to_unix_ms(world_.time->now())});
+    world_.tasks->decide_about(parent, core::child_refused{order.step, order.id, {}, {}, to_unix_ms(world_.time->now()), order.item});
     return;
   }
   const auto there = number_of(order.id) != 0;
   if (world_.tasks->failed()) return;
   if (there) return refuse(parent, order, core::child_gone_code, "there has been a task " + order.id + " before");
-  auto definition = world_.catalog->current(order.workflow, world_.batches->committed());
+  auto definition = definition_for(parent, order);
   if (!definition && !workflow_catalog::is_refusal(definition.failure())) return void(world_.tasks->fail(definition.failure()));
   if (!definition) return refuse(parent, order, core::no_workflow_code, definition.failure().sentence);
   if (const auto why = (*definition)->refuse_input(order.input)) return refuse(parent, order, core::child_input_code, why->sentence);
@@ -154,6 +193,8 @@ void families::begin_child(std::uint64_t parent, core::child_order& order) {
   part.set_id(by->id());
   part.set_step(order.step);
   part.set_depth(by->parent().depth() + 1);
+  part.set_item(order.item);
+  part.set_call_of(order.call_of);
   ++begun_;
   if (faults_.child_twice) {
     auto again = item;
@@ -164,49 +205,131 @@ void families::begin_child(std::uint64_t parent, core::child_order& order) {
   world_.tasks->create_child(item, order, std::move(part), std::move(*definition));
 }
 
-bool families::is_told_of(const v1::StepRecord& step) {
-  const auto number = number_of(step.child().id());
+result<workflow_catalog::handle> families::definition_for(std::uint64_t parent, const core::child_order& order) {
+  if (order.call_of != 0) return world_.tasks->pinned_to(parent, order.call_of);
+  return world_.catalog->current(order.workflow, world_.batches->committed());
+}
+
+/// What the parent's step gives for the item: its output, or how it has ended. nullopt: the node must stop.
+std::optional<std::string> families::output_of_item(std::uint64_t parent, const core::child_order& order, std::uint32_t item) {
+  const auto* by = world_.tasks->newest(parent);
+  const auto id = item_id(*by, by->steps(static_cast<int>(order.step)), item);
+  const auto number = number_of(id);
+  if (world_.tasks->failed()) return std::nullopt;
+  const auto* child = number != 0 ? sound(*world_.tasks, number) : nullptr;
+  std::string code = "not_begun", message = "there is no task of the item", output = "null";
+  if (child != nullptr && child->state() == v1::TASK_STATE_COMPLETED) {
+    auto text = world_.tasks->text_of(number, child->output());
+    if (!text && text.failure().code != v1::ERROR_CODE_NOT_FOUND) {
+      world_.tasks->fail(text.failure());
+      return std::nullopt;
+    }
+    if (text && !text->empty()) output = std::move(*text);
+    code.clear();
+  } else if (child != nullptr) {
+    const auto failed = std::find_if(child->steps().begin(), child->steps().end(), [](const v1::StepRecord& one) {
+      return one.state() == v1::STEP_STATE_FAILED || one.given_up();
+    });
+    const auto own = child->parent().call_of() != 0 && failed != child->steps().end() && failed->has_fault();
+    code = own ? failed->fault().code()
+               : std::string{child->state() == v1::TASK_STATE_UNDONE ? core::child_undone_code : core::child_failed_code};
+    message = own ? failed->fault().message() : core::reason_of(*child);
+  }
+  if (number != 0) world_.tasks->forget_if_idle(number);
+  if (!order.collects) return output;
+  std::string out = std::string{R"({"status":")"} + (code.empty() ? "completed" : "failed") + R"(","output":)" + output + R"(,"error":)";
+  if (code.empty()) return out + "null}";
+  out += R"({"code":)";
+  core::append_json_string(out, code);
+  out += R"(,"message":)";
+  core::append_json_string(out, message);
+  return out + "}}";
+}
+
+void families::gather(std::uint64_t parent, const core::child_order& order) {
+  if (sound(*world_.tasks, parent) == nullptr) return;
+  std::vector<std::string> all;
+  for (auto item = order.item - 1; item < order.item - 1 + order.gathers; ++item) {
+    auto one = output_of_item(parent, order, item);
+    if (!one) return;
+    all.push_back(std::move(*one));
+  }
+  if (faults_.item_outputs_by_end) std::reverse(all.begin(), all.end());
+  core::items_gathered out{order.step, order.item, order.gathers, "["};
+  for (const auto& one : all) out.outputs += (out.outputs.size() == 1 ? "" : ",") + one;
+  out.outputs += ']';
+  world_.tasks->decide_about(parent, out);
+}
+
+bool families::is_told_of(const core::child_order& one, bool parked, bool undoes) {
+  const auto number = number_of(one.id);
   if (number == 0) return false;
   const auto* child = sound(*world_.tasks, number);
   // One whose decision has crashed is dealt with otherwise.
   if (child == nullptr) return world_.tasks->has_crashed(number);
-  const auto undoes = step.state() != v1::STEP_STATE_UNDOING || child->state() == v1::TASK_STATE_UNDOING;
-  const auto told = !has_ended(child->state()) && undoes && child->parked() == step.child().parked();
+  const auto as_asked = !undoes || child->state() == v1::TASK_STATE_UNDOING;
+  const auto told = !has_ended(child->state()) && as_asked && child->parked() == parked;
   world_.tasks->forget_if_idle(number);
   return told;
 }
 
-void families::tell_of_child(std::uint64_t parent, std::uint32_t step) {
+bool families::is_told_of(const v1::TaskRecord& parent, const v1::StepRecord& step) {
+  const auto all = children_out(parent, step, 0);
+  return std::all_of(all.begin(), all.end(), [this](const told_child& one) { return is_told_of(one.child, one.parked, one.undoes); });
+}
+
+void families::tell_of_children(std::uint64_t parent, std::uint32_t step) {
   const auto* by = sound(*world_.tasks, parent);
   if (by == nullptr) return;
-  core::child_order order;
-  order.step = step;
-  order.id = by->steps(static_cast<int>(step)).child().id();
-  const auto number = number_of(order.id);
-  const auto* child = number != 0 ? sound(*world_.tasks, number) : nullptr;
-  if (world_.tasks->failed()) return;
-  if (child == nullptr) return refuse(parent, order, core::child_gone_code, "there is no task " + order.id + " any more");
-  if (const auto told = news_of(*child)) world_.tasks->decide_about(parent, *told);
+  for (auto& [child, parked, undoes] : children_out(*by, by->steps(static_cast<int>(step)), step)) {
+    if (is_told_of(child, parked, undoes)) continue;
+    const auto number = number_of(child.id);
+    const auto* record = number != 0 ? sound(*world_.tasks, number) : nullptr;
+    if (world_.tasks->failed()) return;
+    if (record == nullptr)
+      refuse(parent, child, core::child_gone_code, "there is no task " + child.id + " any more");
+    else if (const auto told = news_of(*record))
+      world_.tasks->decide_about(parent, *told);
+  }
 }
 
 bool families::may_be_cancelled(const v1::TaskRecord& record) {
   for (const auto& step : record.steps()) {
     if (!step.has_child() || step.child().state() == v1::TASK_STATE_UNDONE) continue;
+    if (step.has_items()) {
+      // A call alone is undone by its workflow's step, which has said how.
+      for (std::uint32_t i = 0; i < begun_items(step.items()); ++i) {
+        const auto item = number_of(item_id(record, step, i));
+        const auto* child = item != 0 ? sound(*world_.tasks, item) : nullptr;
+        if (child == nullptr || child->parent().call_of() != 0) continue;
+        if (!may_be_undone(item, *child)) return false;
+      }
+      continue;
+    }
     const auto number = number_of(step.child().id());
     const auto* child = number != 0 ? sound(*world_.tasks, number) : nullptr;
     if (child == nullptr) return false;
-    for (const auto& part : world_.tasks->definition_of(number).definition().steps())
-      if (part.pivot() || (!core::says_how_it_is_undone(part) && part.finally() == v1::FINALLY_NO)) return false;
-    if (!may_be_cancelled(*child)) return false;
+    if (!may_be_undone(number, *child)) return false;
   }
   return true;
+}
+
+bool families::may_be_undone(std::uint64_t number, const v1::TaskRecord& child) {
+  for (const auto& part : world_.tasks->definition_of(number).definition().steps())
+    if (part.pivot() || (!core::says_how_it_is_undone(part) && part.finally() == v1::FINALLY_NO)) return false;
+  return may_be_cancelled(child);
 }
 
 bool families::is_built_on(const v1::TaskRecord& child) {
   const auto* parent = sound(*world_.tasks, child.parent().number());
   if (parent == nullptr) return world_.tasks->has_crashed(child.parent().number());
   const auto& step = parent->steps(static_cast<int>(child.parent().step()));
-  const auto built = parent->state() != v1::TASK_STATE_UNDONE && step.child().id() == child.id() && step.state() != v1::STEP_STATE_FAILED;
+  // An item that has failed and left something is undone before its step is tried again; those that are completed stay.
+  const auto item = child.parent().item();
+  const auto left = item != 0 && item <= begun_items(step.items()) && item_id(*parent, step, item - 1) == child.id() &&
+                    item_state_of(step.items(), item - 1) != item_state::left_behind;
+  const auto goes_on = step.has_items() ? left : step.child().id() == child.id() && step.state() != v1::STEP_STATE_FAILED;
+  const auto built = parent->state() != v1::TASK_STATE_UNDONE && goes_on;
   world_.tasks->forget_if_idle(child.parent().number());
   return built;
 }

@@ -32,6 +32,8 @@ class family_tasks {
   virtual result<std::string> text_of(std::uint64_t number, const v1::Payload& payload) = 0;
   /// Why the task refused the action, if it is one. Nothing for a task that `newest` does not give.
   virtual std::optional<error> decide_about(std::uint64_t number, const core::event& what) = 0;
+  /// Step `call_of` - 1 alone, of the version by which the task goes.
+  virtual result<workflow_catalog::handle> pinned_to(std::uint64_t number, std::uint32_t call_of) = 0;
   /// The task begins at once.
   virtual void create_child(v1::Submission& item, core::child_order& order, v1::ParentOf parent, workflow_catalog::handle definition) = 0;
   /// It is on its way to an archive.
@@ -61,10 +63,10 @@ class families {
 
   /// The parent is told how the task is now. No effect for a task that is no child.
   void tell_of(const v1::TaskRecord& record);
-  /// Of a step's child: it lives, and its parent knows how.
-  bool is_told_of(const v1::StepRecord& step);
-  /// Tells the parent what the store has of the step's child.
-  void tell_of_child(std::uint64_t parent, std::uint32_t step);
+  /// Of the children of a task's step that are in progress: they live, and their parent knows how.
+  bool is_told_of(const v1::TaskRecord& parent, const v1::StepRecord& step);
+  /// Tells the parent what the store has of the step's children.
+  void tell_of_children(std::uint64_t parent, std::uint32_t step);
   /// Whether all that the task has begun can be undone, as far as its children say.
   bool may_be_cancelled(const v1::TaskRecord& record);
   /// The child's parent goes on with what it has done, so that an operator cannot have it undone alone.
@@ -81,7 +83,12 @@ class families {
   void carry_out(std::uint64_t parent, core::child_order& order);
   void begin_child(std::uint64_t parent, core::child_order& order);
   void refuse(std::uint64_t parent, const core::child_order& order, std::string_view code, std::string why);
+  result<workflow_catalog::handle> definition_for(std::uint64_t parent, const core::child_order& order);
+  void gather(std::uint64_t parent, const core::child_order& order);
+  std::optional<std::string> output_of_item(std::uint64_t parent, const core::child_order& order, std::uint32_t item);
+  bool is_told_of(const core::child_order& child, bool parked, bool undoes);
   std::uint64_t number_of(const std::string& id);
+  bool may_be_undone(std::uint64_t number, const v1::TaskRecord& child);
 
   ports world_;
   core::planted_faults faults_;

@@ -125,6 +125,7 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   source.deadline_unix_ms = part.deadline_unix_ms;
   source.parent = std::move(part.parent);
   source.restored_from_unix_ms = part.restored_from_unix_ms;
+  source.item = std::move(part.item);
 
   const payload_reader payloads{task.fresh_payloads, *world_.reads};
   slots_.begin_claims();
@@ -394,7 +395,7 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
   // A telling may have been lost by a crashed decision; while a task is parked nothing else brings it again.
   for (int i = 0; task->record.parked_for_child() && i < task->record.steps_size(); ++i) {
     const auto& step = task->record.steps(i);
-    if (child_out(step) && !families_.is_told_of(step)) families_.tell_of_child(number, static_cast<std::uint32_t>(i));
+    if (child_out(step) && !families_.is_told_of(task->record, step)) families_.tell_of_children(number, static_cast<std::uint32_t>(i));
   }
   const auto done = apply(*task, event);
   if (const auto* now = find(number); now == nullptr || !now->poison.empty())

@@ -190,6 +190,10 @@ scheduler::live_task* scheduler::load(std::uint64_t number) {
     return nullptr;
   }
   task->definition = std::move(*definition);
+  if (const auto call_of = task->record.parent().call_of(); call_of != 0) {
+    auto part = catalog_.call_of(task->definition, call_of - 1);
+    task->definition = std::move(part);
+  }
   auto& kept = *live_.emplace(number, std::move(task)).first->second;
   if (workers_.has_signed()) note_handed(kept);  // others give nothing back
   if (is_active(kept.record.state()) && sweep_.takes_up(number)) {
@@ -260,7 +264,14 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
   if (fatal_ || !task.poison.empty()) return {};
   const payload_reader payloads{task.fresh_payloads, *world_.reads};
   slots_.begin_claims();
-  const auto ctx = context_for(task, payloads);
+  auto ctx = context_for(task, payloads);
+  std::optional<parent_reader> parent;
+  if (task.record.parent().call_of() != 0) {
+    const auto* by = find(task.record.parent().number());
+    parent.emplace(task.record.parent().number(), by == nullptr ? nullptr : &by->record, by == nullptr ? nullptr : &by->fresh_payloads,
+                   *world_.reads);
+    ctx.parent = &*parent;
+  }
   const auto before = store::index_state_of(task.record);
   bool poisoned = false;
   auto made = [&] {
@@ -357,7 +368,7 @@ std::uint64_t scheduler::create_launch(v1::Submission& item, std::string input, 
                                        std::int64_t deadline_unix_ms) {
   auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority(), nullptr);
   const auto number =
-      create(item, std::move(input), std::move(hash), std::move(definition), 0, {std::move(launch), deadline_unix_ms, std::nullopt, 0});
+      create(item, std::move(input), std::move(hash), std::move(definition), 0, {std::move(launch), deadline_unix_ms, std::nullopt, 0, {}});
   families_.settle(number);
   return number;
 }
@@ -452,7 +463,7 @@ void scheduler::gather(live_task& task, core::decision& made) {
       continue;
     }
     task.evaluating.insert(key);
-    const auto ticket = evaluations_.ask({task.record.number(), request.step(), request.part()}, request.document().size());
+    const auto ticket = evaluations_.ask({task.record.number(), request.step(), request.part(), request.item()}, request.document().size());
     request.set_ticket(ticket);
     if (!faults_.lose_evaluation) evaluations_.outstanding(ticket, world_.out->evaluate(std::move(request)));
   }

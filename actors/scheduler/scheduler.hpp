@@ -238,6 +238,7 @@ class scheduler final : private launch_tasks, private family_tasks {
   result<std::optional<std::uint64_t>> number_of(const std::string& id) override;
   result<std::string> text_of(std::uint64_t number, const v1::Payload& payload) override;
   std::optional<error> decide_about(std::uint64_t number, const core::event& what) override;
+  result<workflow_catalog::handle> pinned_to(std::uint64_t number, std::uint32_t call_of) override;
   void create_child(v1::Submission& item, core::child_order& order, v1::ParentOf parent, workflow_catalog::handle definition) override;
   bool is_leaving(std::uint64_t number) override;
   void forget_if_idle(std::uint64_t number) override;
@@ -264,6 +265,7 @@ class scheduler final : private launch_tasks, private family_tasks {
     std::int64_t deadline_unix_ms;  // 0: none
     std::optional<v1::ParentOf> parent;
     std::int64_t restored_from_unix_ms;  // as core::new_task
+    std::string item;                    // likewise
   };
   /// Returns the number of the new task.
   std::uint64_t create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,

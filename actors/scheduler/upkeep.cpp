@@ -81,6 +81,7 @@ void scheduler::take_expressions(const evaluations::wanted& whose, v1::EvaluateR
   core::expressions_evaluated e;
   e.step = whose.step;
   e.part = whose.part;
+  e.item = whose.item;
   if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) e.failure = error::from_proto(what.error());
   if (e.failure) e.failure->sentence = core::clean_text(e.failure->sentence, sentence_limit);
   for (auto& text : *what.mutable_results()) e.results.push_back(std::move(text));
@@ -295,7 +296,7 @@ std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, co
   const auto number = task.record.number();
   for (const auto& wait : core::waits_of(task.record, *task.definition, *world_.engine, slots_)) {
     if (wait.what == core::awaited::child) {
-      if (families_.is_told_of(task.record.steps(static_cast<int>(wait.step)))) continue;
+      if (families_.is_told_of(task.record, task.record.steps(static_cast<int>(wait.step)))) continue;
       return wait;
     }
     // A step to be undone may turn out to have a look-up: the answer for its undo's input shows that.
@@ -314,7 +315,7 @@ void scheduler::mend_wait(live_task& task, const core::step_wait& wait) {
   const auto words = words_for(task.record, wait);
   if (wait.what == core::awaited::child) {
     raise_stalled(task.record, words);
-    return families_.tell_of_child(task.record.number(), wait.step);
+    return families_.tell_of_children(task.record.number(), wait.step);
   }
   world_.log->on_note(note_level::warning, "scheduler",
                       "task " + task.record.id() + ": " + words + ", but nothing will trigger this; it is requested again");
@@ -458,7 +459,11 @@ void scheduler::create_child(v1::Submission& item, core::child_order& order, v1:
   const auto restored_from_ms = by == nullptr ? 0 : by->record.restored_from_unix_ms();
   auto hash = store::submission_hash(order.workflow, order.input, item.labels(), item.priority(), nullptr);
   create(item, std::move(order.input), std::move(hash), std::move(definition), 0,
-         {std::nullopt, order.deadline_unix_ms, std::move(parent), restored_from_ms});
+         {std::nullopt, order.deadline_unix_ms, std::move(parent), restored_from_ms, std::move(order.item_json)});
+}
+
+result<workflow_catalog::handle> scheduler::pinned_to(std::uint64_t number, std::uint32_t call_of) {
+  return catalog_.call_of(find(number)->definition, call_of - 1);
 }
 
 }  // namespace fairlead

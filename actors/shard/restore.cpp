@@ -10,6 +10,7 @@
 #include "actors/core/cluster/alert_numbers.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/restore.hpp"
+#include "actors/core/workflow/item_call.hpp"
 #include "messages/lineage.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
@@ -124,7 +125,10 @@ class restorer {
     const auto before = store::index_state_of(record);
     const auto known = definition_of(record);
     if (!known) return known.failure();
-    if (!core::restore_task(record, report_.backup_unix_ms, from_unix_ms(how_.now_unix_ms), how_.planted, counted_until_, *known))
+    std::optional<v1::WorkflowDefinition> of_item;
+    if (*known != nullptr && record.parent().call_of() != 0) of_item = core::definition_of_task(record, **known);
+    const auto* by = of_item ? &*of_item : *known;
+    if (!core::restore_task(record, report_.backup_unix_ms, from_unix_ms(how_.now_unix_ms), how_.planted, counted_until_, by))
       return nothing{};
     store::put_task(open_, before, record, true);
     store::move_counters(shard_, before, store::index_state_of(record));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "messages/holds.hpp"
+#include "messages/items.hpp"
 #include "messages/payloads.hpp"
 #include "store/content_hash.hpp"
 #include "store/rows/alert_rows.hpp"
@@ -221,10 +222,12 @@ void task_check::check_alert(const v1::TaskRecord& record) {
 void task_check::check_family(const v1::TaskRecord& record) {
   for (const auto& step : record.steps()) {
     if (!child_out(step)) continue;
-    const auto child = find_task(of_, step.child().id());
-    if (!child) continue;
-    if (!*child || !present(table::task, keys::task(default_namespace, (*child)->number())))
-      finding(record, "waits for task `" + step.child().id() + "`, which is not in table task");
+    for (const auto& id : children_out_of(record, step)) {
+      const auto child = find_task(of_, id);
+      if (!child) continue;
+      if (!*child || !present(table::task, keys::task(default_namespace, (*child)->number())))
+        finding(record, "waits for task `" + id + "`, which is not in table task");
+    }
   }
   // One that has failed may be undone after its parent has left.
   const auto performs = record.state() == v1::TASK_STATE_PENDING || record.state() == v1::TASK_STATE_RUNNING;

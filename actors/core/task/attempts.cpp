@@ -238,6 +238,8 @@ bool task_machine::awaits(std::uint32_t index, v1::ExpressionPart part) const {
     return next.over && !record_.failing() && !record_.has_output();
   }
   if (undo) return undo_wanted(step);
+  if (definition_of(step).has_for_each() && part == v1::EXPRESSION_PART_WITH)
+    return step.has_items() && step.state() == v1::STEP_STATE_RUNNING && !step.dropped() && !record_.failing();
   if (step.state() != v1::STEP_STATE_PENDING || step.until_open() != (part == v1::EXPRESSION_PART_UNTIL)) return false;
   const auto undecided = awaits_condition(ctx_.definition->compiled(step.definition()), step);
   return step.until_open() || (!step.has_input() && undecided == (part == v1::EXPRESSION_PART_WHEN));
@@ -255,7 +257,11 @@ void task_machine::on(const expressions_evaluated& e) {
     take_condition(e.step, e.results);
   else if (e.part == v1::EXPRESSION_PART_UNTIL)
     decide_round(e.step, render(e.step, e.part, e.results));
-  else if (auto rendered = render(e.step, e.part, e.results))
+  else if (e.part == v1::EXPRESSION_PART_WITH && at(e.step).has_items()) {
+    // Another item may begin first by now.
+    if (next_item(at(e.step)) + 1 == e.item || planted(&planted_faults::item_with_other_input))
+      if (auto rendered = render(e.step, e.part, e.results)) take_item_input(e.step, next_item(at(e.step)), std::move(*rendered));
+  } else if (auto rendered = render(e.step, e.part, e.results))
     e.part == v1::EXPRESSION_PART_OUTPUT ? void(keep_output(std::move(*rendered))) : take_input(e.step, e.part, std::move(*rendered));
   advance();
 }
@@ -276,33 +282,64 @@ void task_machine::ask_for(std::uint32_t index, v1::ExpressionPart part) {
     return;
   }
   const auto& what = *template_of(index, part);
-  const task_document doc{record_, *ctx_.payloads, out_.payloads, view_for(index, part)};
-  auto text = what.worker_document(doc);
-  if (doc.failure()) return cannot_read(*doc.failure());
-  if (!text) return cannot_render(index, part, text.failure().sentence);
+  auto text = read_by(index, part, [&](const document& doc) { return what.worker_document(doc); });
+  if (!text) return;
   v1::EvaluateRequest request;
   for (const auto& expression : what.worker_expressions()) request.add_expressions(expression);
   request.set_document(std::move(*text));
   request.set_task_number(record_.number());
   request.set_step(index);
   request.set_part(part);
+  if (at(index).has_items() && part == v1::EXPRESSION_PART_WITH) request.set_item(next_item(at(index)) + 1);
   out_.evaluations.push_back(std::move(request));
+}
+
+/// What `read` makes of the document that the part reads; nullopt: that or a read of the store failed, and cannot_render or cannot_read has
+/// handled it.
+template <class Read>
+std::optional<std::string> task_machine::read_by(std::uint32_t index, v1::ExpressionPart part, const Read& read) {
+  const auto of_task = part == v1::EXPRESSION_PART_OUTPUT;
+  const task_document own{record_, *ctx_.payloads, out_.payloads, view_for(index, part)};
+  auto out = [&]() -> result<std::string> {
+    if (!of_task && at(index).has_items() && part == v1::EXPRESSION_PART_WITH) {
+      const auto element = next_element(at(index));
+      if (!element) return std::string{};  // cannot_read knows why
+      // Further reads of the store may make the view invalid.
+      const std::string item{element->text};
+      return read(item_document{own, item, next_item(at(index))});
+    }
+    if (record_.parent().call_of() == 0 || part != v1::EXPRESSION_PART_UNDO_WITH) return read(own);
+    // The step is written in its parent's workflow, and reads what that has.
+    const auto parent = ctx_.parent != nullptr ? ctx_.parent->record() : result<const v1::TaskRecord*>{nullptr};
+    if (!parent) {
+      out_.fatal = parent.failure();
+      return std::string{};
+    }
+    if (*parent == nullptr)
+      return error{v1::ERROR_CODE_NOT_FOUND, "task " + record_.parent().id() + ", whose data it reads, is not in the store any more", ""};
+    const auto text = text_of(record_.item());
+    if (!text) return std::string{};
+    const std::string item{*text};
+    const std::vector<stored_payload> none;
+    const task_document outer{**parent, ctx_.parent->payloads(), none, {true, true, 0, false}};
+    auto found = read(item_document{outer, item, record_.parent().item() - 1, &own, at(index).path()});
+    if (outer.failure()) cannot_read(*outer.failure());
+    return found;
+  }();
+  if (own.failure()) cannot_read(*own.failure());
+  if (out_.fatal) return std::nullopt;
+  if (out) return std::move(*out);
+  cannot_render(index, part, out.failure().sentence);
+  return std::nullopt;
 }
 
 /// A part of the step, or of the task; nullopt: rendering or a read failed, and cannot_render or cannot_read has handled it.
 std::optional<std::string> task_machine::render(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results) {
-  const task_document doc{record_, *ctx_.payloads, out_.payloads, view_for(index, part)};
-  auto rendered = template_of(index, part)->render(doc, results);
-  if (doc.failure()) {
-    cannot_read(*doc.failure());
-    return std::nullopt;
-  }
-  if (!rendered) {
-    if (planted(&planted_faults::null_for_missing)) return "null";
-    cannot_render(index, part, rendered.failure().sentence);
-    return std::nullopt;
-  }
-  return std::move(*rendered);
+  return read_by(index, part, [&](const document& doc) {
+    auto rendered = template_of(index, part)->render(doc, results);
+    if (!rendered && planted(&planted_faults::null_for_missing)) return result<std::string>{std::string{"null"}};
+    return rendered;
+  });
 }
 
 /// No retry can help: an operator must act. One undo without an input does not stop the others.

@@ -55,6 +55,7 @@ struct expressions_evaluated {
   std::vector<std::string> results;  // JSON texts
   std::optional<error> failure;
   v1::ExpressionPart part = v1::EXPRESSION_PART_WITH;
+  std::uint32_t item = 0;  // as EvaluateRequest.item
 };
 
 /// The agent still works at an attempt.
@@ -131,7 +132,8 @@ struct child_changed {
   bool parked = false;
   bool stands = false;  // as ChildTask.stands
   std::string reason;   // of its state, for people
-  std::string output;   // JSON text, of a completed one; empty: it has none
+  std::string output;   // JSON text, of a completed one; empty: it has none. Not of an item
+  std::uint32_t item = 0;  // as ParentOf.item
 };
 
 /// There is no child, or it does not do what was asked.
@@ -141,6 +143,15 @@ struct child_refused {
   std::string code;
   std::string sentence;
   std::int64_t again_at_unix_ms = 0;  // not 0: it is to be asked for again then, and has not been refused for good
+  std::uint32_t item = 0;             // as ParentOf.item
+};
+
+/// Outputs of items that have all ended, in the order of the list.
+struct items_gathered {
+  std::uint32_t step = 0;
+  std::uint32_t first = 0;  // as ParentOf.item
+  std::uint32_t count = 0;
+  std::string outputs;  // a JSON array
 };
 
 /// A step was found to wait for something that will never come: the input or slot is asked for anew.
@@ -156,7 +167,7 @@ struct task_poisoned {
 
 using event = std::variant<task_admitted, attempt_ended, attempt_refused, attempt_heartbeat, expressions_evaluated, slot_freed,
                            recovery_requested, task_due, agent_replaced, agent_returned, limits_changed, task_resumed, operated, wait_lost,
-                           clock_set_back, task_poisoned, child_changed, child_refused>;
+                           clock_set_back, task_poisoned, child_changed, child_refused, items_gathered>;
 
 // ---- the world, as a decision sees it ----
 
@@ -237,6 +248,15 @@ class payload_source {
   virtual result<std::string_view> load(const v1::TaskRecord& record, std::uint32_t slot) const = 0;
 };
 
+/// The task whose step a child carries out as its call (ParentOf.call_of): what the child's expressions read is the parent's.
+class parent_source {
+ public:
+  virtual ~parent_source() = default;
+  /// null: it is not in the store any more.
+  virtual result<const v1::TaskRecord*> record() const = 0;
+  virtual const payload_source& payloads() const = 0;
+};
+
 struct context {
   moment now;
   std::uint64_t epoch = 0;
@@ -244,6 +264,7 @@ struct context {
   const workflow_engine* engine = nullptr;
   agent_directory* agents = nullptr;
   const payload_source* payloads = nullptr;
+  const parent_source* parent = nullptr;  // null: the task has no parent whose call it carries out
   const std::unordered_set<std::uint32_t>* evaluating = nullptr;  // evaluation_key of parts that the worker has been asked for; may be null
   std::int64_t failing_alert_after_ms = 300'000;                  // a step that fails for so long is worth an alert
   bool hold_undo = false;                                         // the brake on mass undo: failed tasks are not undone automatically
@@ -307,6 +328,12 @@ struct child_order {
   std::string input{};  // JSON text
   std::int64_t deadline_unix_ms = 0;
   v1::OperatorAction action{};
+  std::uint32_t item = 0;     // as ParentOf.item
+  std::uint32_t call_of = 0;  // as ParentOf.call_of
+  std::string item_json{};    // of a child with call_of
+  // Not 0: nothing is asked of a child. The outputs of so many items, from `item` on, are wanted (items_gathered).
+  std::uint32_t gathers = 0;
+  bool collects = false;  // as ForEachDefinition.collect
 };
 
 /// A change of state, for the log. `step` is an index plus one; 0 is the task.

@@ -1,5 +1,7 @@
 #include "actors/core/task/document.hpp"
 
+#include <algorithm>
+
 #include "actors/core/job/launch_input.hpp"
 #include "actors/core/text/json.hpp"
 
@@ -131,6 +133,14 @@ std::optional<std::string_view> task_document::of_step(std::string_view name, co
         made_.emplace_back("{\"code\":" + quote_json(step.fault().code()) + ",\"message\":" + quote_json(step.fault().message()) + "}")};
   }
   return std::nullopt;
+}
+
+std::vector<std::string> item_document::members(std::string_view name) const {
+  auto out = outer_.members(name);
+  if (own_ == nullptr) return out;
+  for (auto& one : own_->members(name))
+    if (std::find(out.begin(), out.end(), one) == out.end()) out.push_back(std::move(one));
+  return out;
 }
 
 std::vector<std::string> task_document::members(std::string_view name) const {

@@ -48,4 +48,27 @@ class task_document final : public document {
   mutable std::optional<error> failure_;
 };
 
+/// What expressions of a step with `for_each` read about one item, beside what `outer`, the document of its task, has.
+class item_document final : public document {
+ public:
+  /// `own`: the document of the item's task, whose step `own_step` has ended there; null: it has no task yet.
+  item_document(const document& outer, std::string_view item, std::uint32_t index, const document* own = nullptr,
+                std::string_view own_step = {})
+      : outer_(outer), item_(item), index_(std::to_string(index)), own_(own), own_step_(own_step) {}
+
+  std::optional<std::string_view> root(std::string_view name, std::string_view member) const override {
+    if (name == "item") return item_;
+    if (name == "index") return std::string_view{index_};
+    return (own_ != nullptr && !member.empty() && member == own_step_ ? *own_ : outer_).root(name, member);
+  }
+  std::vector<std::string> members(std::string_view name) const override;
+
+ private:
+  const document& outer_;
+  std::string_view item_;
+  std::string index_;
+  const document* own_;
+  std::string_view own_step_;
+};
+
 }  // namespace fairlead::core

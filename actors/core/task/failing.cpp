@@ -31,6 +31,7 @@ void task_machine::begin_fail(std::string reason) {
   forget_end();
   for (auto& step : *record_.mutable_steps())
     if (!attempt_out(step) && (!of_end(step) || record_.terminated())) step.clear_not_before_unix_ms();
+  for (std::uint32_t i = 0; i < steps(); ++i) end_idle_items(i);
 }
 
 void task_machine::advance_fail() {

@@ -13,6 +13,7 @@
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/document.hpp"
 #include "actors/core/task/record.hpp"
+#include "actors/core/task/steps/items.hpp"
 
 namespace fairlead::core {
 
@@ -48,6 +49,7 @@ class task_machine {
   void on(const task_poisoned& e);
   void on(const child_changed& e);
   void on(const child_refused& e);
+  void on(const items_gathered& e);
 
   /// Parks a running or undoing task whose definition this release cannot use.
   void park_if_unusable();
@@ -88,6 +90,7 @@ class task_machine {
   void advance();
   void advance_perform();
   bool start_ready();
+  bool advance_all_items();
   void start_perform(std::uint32_t index);
   void start_lookup(std::uint32_t index);
   void start_undo(std::uint32_t index);
@@ -105,6 +108,8 @@ class task_machine {
   void take_input(std::uint32_t index, v1::ExpressionPart part, std::string json);
   void ask_for(std::uint32_t index, v1::ExpressionPart part);
   std::optional<std::string> render(std::uint32_t index, v1::ExpressionPart part, const std::vector<std::string>& results);
+  template <class Read>
+  std::optional<std::string> read_by(std::uint32_t index, v1::ExpressionPart part, const Read& read);
   void cannot_render(std::uint32_t index, v1::ExpressionPart part, const std::string& why);
   const input_template* template_of(std::uint32_t index, v1::ExpressionPart part) const;
   bool awaits(std::uint32_t index, v1::ExpressionPart part) const;
@@ -150,6 +155,8 @@ class task_machine {
   void start_child(std::uint32_t index);
   std::size_t ordered_bytes() const;
   void ask_child(std::uint32_t index, v1::OperatorVerb verb, bool at_once = false);
+  void order_action(std::uint32_t index, std::string id, v1::OperatorVerb verb, bool at_once);
+  bool take_child_news(const child_changed& e);
   void ask_children(v1::OperatorVerb verb, bool at_once = false);
   void undo_child(std::uint32_t index);
   void child_ended(const child_changed& e);
@@ -160,6 +167,33 @@ class task_machine {
   void park_for_child(const std::string& why = {});
   bool refuse_standing(const v1::StepRecord& step);
   void refuse_for_child();
+
+  // ---- steps with `for_each` (steps/for_each.cpp) ----
+  void start_items(std::uint32_t index);
+  void start_items_again(std::uint32_t index);
+  std::optional<std::string> list_of(std::uint32_t index);
+  void begin_round(std::uint32_t index);
+  void go_on_with_items(std::uint32_t index);
+  bool advance_items(std::uint32_t index);
+  bool runs_items(std::uint32_t index);
+  bool stops_at(std::uint32_t index, const item_counts& counts);
+  void begin_items(std::uint32_t index);
+  std::uint32_t next_item(const v1::StepRecord& step) const;
+  std::optional<list_element> next_element(const v1::StepRecord& step);
+  void take_item_input(std::uint32_t index, std::uint32_t item, std::string input);
+  void begin_item(std::uint32_t index, std::string input);
+  void sum_up_items(std::uint32_t index);
+  void item_failed(std::uint32_t index, std::uint32_t item, const std::string& why);
+  void end_items(std::uint32_t index);
+  void end_idle_items(std::uint32_t index);
+  void gather_items(std::uint32_t index);
+  void forget_gathered(std::uint32_t index);
+  bool take_item_news(const child_changed& e);
+  void take_item_refusal(const child_refused& e);
+  void ask_item(std::uint32_t index, std::uint32_t item, v1::OperatorVerb verb, bool at_once = false);
+  void ask_items(std::uint32_t index, v1::OperatorVerb verb, bool at_once);
+  bool has_items_to_undo(const v1::StepRecord& step) const;
+  void undo_items(std::uint32_t index);
 
   // ---- steps with `repeat` (steps/repeat.cpp) ----
   void end_round(std::uint32_t index, const std::string& output);

@@ -285,7 +285,7 @@ std::int64_t next_due(const v1::TaskRecord& record, const context& ctx, bool wai
       consider(lease_end(step));
       underway = true;
     } else if (!stopped && !record.undo_held() && child_out(step)) {
-      consider(to_unix_ms(ctx.now) + child_recheck_ms);
+      consider(step.not_before_unix_ms() != 0 ? step.not_before_unix_ms() : to_unix_ms(ctx.now) + child_recheck_ms);
       underway = true;
     } else if (!stopped && !record.undo_held() && step.not_before_unix_ms() != 0) {
       consider(step.not_before_unix_ms());

@@ -38,6 +38,9 @@ inline constexpr std::string_view child_pivot_code = "child_pivot";
 inline constexpr std::string_view child_gone_code = "child_gone";
 inline constexpr std::string_view no_workflow_code = "no_workflow";
 inline constexpr std::string_view child_input_code = "input";
+/// Fault codes of a step with `for_each`.
+inline constexpr std::string_view item_failed_code = "item_failed";
+inline constexpr std::string_view output_too_large_code = "output_too_large";
 inline constexpr std::string_view too_deep_code = "too_deep";
 
 // ---- questions ----

@@ -168,6 +168,8 @@ void task_machine::recover_if_due(std::uint32_t index) {
              now_ms() >= step.not_before_unix_ms() + (planted(&planted_faults::late_recovery) ? 20'000 : 0)) {
     if (step.awaits_callback())
       miss_callback(index);
+    else if (child_out(step))
+      go_on_with_items(index);
     else
       waits_itself(step) ? end_wait(index) : retry(index);
   }

@@ -217,11 +217,18 @@ void task_machine::advance_perform() {
   do {
     while (start_ready()) {
     }
-  } while (undo_dropped());
+  } while (undo_dropped() || advance_all_items());
   if (stopped() || out_.fatal || record_.state() != v1::TASK_STATE_RUNNING) return;
   for (std::uint32_t i = 0; i < steps(); ++i) {
     if (to_be_looked_up(at(i)) && !under_way(at(i))) start_lookup(i);
   }
+}
+
+/// True: a step is over, and others may be ready now.
+bool task_machine::advance_all_items() {
+  bool over = false;
+  for (std::uint32_t i = 0; i < steps(); ++i) over = advance_items(i) || over;
+  return over;
 }
 
 /// True: a step is over without an attempt, and others may be ready now.
@@ -303,6 +310,7 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out) {
   record.set_start_at_unix_ms(source.delay_ms > 0 ? to_unix_ms(ctx.now) + source.delay_ms : source.start_at_unix_ms);
   record.set_scheduled(record.start_at_unix_ms() > to_unix_ms(ctx.now) && !planted.start_early);
   set_payload(record, *record.mutable_input(), std::move(source.input), out);
+  if (!source.item.empty()) set_payload(record, *record.mutable_item(), std::move(source.item), out);
   ctx.engine->begin(*ctx.definition, record);
   if (source.restored_from_unix_ms != 0 && !planted.child_forgets_restore) may_have_begun(record, source.restored_from_unix_ms);
   add_event(record, v1::EVENT_KIND_TASK_SUBMITTED, 0, 0, ctx.now,

@@ -40,6 +40,7 @@ struct new_task {
   std::string submitted_by;                // empty: not known
   std::optional<v1::Origin> origin;        // nullopt: not over the API
   std::optional<v1::ParentOf> parent;      // of a child
+  std::string item{};                      // of a child with ParentOf.call_of: JSON text
   std::int64_t restored_from_unix_ms = 0;  // not 0: the child may have begun before, in time that a restore has lost since this moment
 };
 

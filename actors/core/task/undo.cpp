@@ -102,6 +102,7 @@ void task_machine::advance_undo() {
 /// The step is next to be undone: something has to be done unless it is in progress.
 void task_machine::undo_next(std::uint32_t index) {
   const auto& step = at(index);
+  if (step.has_items() && step.state() == v1::STEP_STATE_UNDOING) return undo_items(index);
   if (under_way(step)) return;
   const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
   const auto asked_in_vain = looked_up_in_vain(step);

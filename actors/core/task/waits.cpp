@@ -4,6 +4,7 @@
 
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/record.hpp"
+#include "actors/core/task/steps/items.hpp"
 #include "actors/core/workflow/finally.hpp"
 #include "messages/holds.hpp"
 
@@ -18,7 +19,9 @@ class inspection {
 
   std::vector<step_wait> run() {
     for (std::uint32_t i = 0; i < steps(); ++i)
-      if (child_out(at(i)))
+      if (at(i).has_items() && child_out(at(i)))
+        add_items(i);
+      else if (child_out(at(i)))
         add(i, at(i).direction(), awaited::child);
       else if (at(i).state() == v1::STEP_STATE_RUNNING && !attempt_out(at(i)))
         add(i, at(i).direction(), awaited::outcome);
@@ -47,6 +50,17 @@ class inspection {
     for (std::uint32_t i = 0; i < steps(); ++i)
       if (of_end(at(i))) add_unfinished(i);
     return true;
+  }
+
+  /// Of a step with `for_each`, in progress.
+  void add_items(std::uint32_t index) {
+    const auto& step = at(index);
+    const auto counts = count_items(step.items());
+    if (counts.out() > 0) add(index, step.direction(), awaited::child);
+    const auto begins = counts.to_begin > 0 && step.state() == v1::STEP_STATE_RUNNING && step.not_before_unix_ms() == 0;
+    // With some in progress the end of one of them is enough.
+    if (counts.out() > 0 || step.not_before_unix_ms() != 0) return;
+    add(index, step.direction(), begins && !definition_.compiled(step.definition()).with.plain() ? awaited::input : awaited::turn);
   }
 
   /// A step that has failed or is in doubt, and that nothing goes on with.

@@ -38,7 +38,8 @@ void declarative_engine::begin(const workflow& definition, v1::TaskRecord& recor
     step->set_path(source.name());
     step->set_state(v1::STEP_STATE_PENDING);
     step->set_definition(index++);
-    step->set_kind(source.kind());
+    // Items are tasks, whoever carries them out.
+    step->set_kind(source.has_for_each() ? v1::STEP_KIND_WORKFLOW : source.kind());
   }
 }
 

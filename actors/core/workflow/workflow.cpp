@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "actors/core/workflow/item_call.hpp"
+
 namespace fairlead::core {
 
 namespace {
@@ -77,7 +79,10 @@ result<const google::protobuf::Descriptor*> type_of(const message_types* types, 
 
 const input_template* workflow::step::part(v1::ExpressionPart which) const {
   if (which == v1::EXPRESSION_PART_WITH) return &with;
-  const auto& one = which == v1::EXPRESSION_PART_WHEN ? when : which == v1::EXPRESSION_PART_UNTIL ? until : undo_with;
+  const auto& one = which == v1::EXPRESSION_PART_WHEN    ? when
+                    : which == v1::EXPRESSION_PART_UNTIL ? until
+                    : which == v1::EXPRESSION_PART_LIST  ? list
+                                                         : undo_with;
   return one ? &*one : nullptr;
 }
 
@@ -92,13 +97,14 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
   }
   for (const auto& source : definition.steps()) {
     if (auto why = unusable_kind(source)) return std::move(*why);
-    auto with = template_of("step " + source.name(), source.with_json());
+    const auto whole_item = source.has_for_each() && source.with_json().empty();
+    auto with = template_of("step " + source.name(), whole_item ? R"("${ .item }")" : source.with_json());
     if (!with) return with.failure();
     const auto input_type = type_of(out->types_.get(), source.name(), source.input_type());
     if (!input_type) return input_type.failure();
     const auto output_type = type_of(out->types_.get(), source.name(), source.output_type());
     if (!output_type) return output_type.failure();
-    step compiled{std::move(*with), {}, {}, {}, {}, std::nullopt, std::nullopt, std::nullopt, false, *input_type, *output_type};
+    step compiled{std::move(*with), {}, {}, {}, {}, std::nullopt, std::nullopt, std::nullopt, std::nullopt, false, *input_type, *output_type};
     if (!source.when_json().empty()) {
       auto when = template_of("step " + source.name() + ", when", source.when_json());
       if (!when) return when.failure();
@@ -109,7 +115,13 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
       if (!until) return until.failure();
       compiled.until = std::move(*until);
     }
-    if (source.has_undo() && !source.undo().none()) {
+    if (source.has_for_each()) {
+      auto list = template_of("step " + source.name() + ", for_each", source.for_each().list_json());
+      if (!list) return list.failure();
+      compiled.list = std::move(*list);
+    }
+    // Items are undone by their own tasks.
+    if (source.has_undo() && !source.undo().none() && !source.has_for_each()) {
       auto undo_with = template_of("step " + source.name() + ", undo", source.undo().with_json());
       if (!undo_with) return undo_with.failure();
       const auto& reads = undo_with->mentioned_steps();
@@ -154,6 +166,10 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
   out->definition_ = std::move(definition);
   out->content_hash_ = std::move(content_hash);
   return std::shared_ptr<const workflow>{std::move(out)};
+}
+
+result<std::shared_ptr<const workflow>> workflow::call_of(std::uint32_t index) const {
+  return compile(definition_of_call(definition_, index), content_hash_);
 }
 
 std::optional<error> workflow::refuse_input(std::string_view input, comparison_budget* budget) const {

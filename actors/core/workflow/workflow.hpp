@@ -43,6 +43,7 @@ class workflow {
     std::optional<input_template> when;                        // set if the step may be skipped
     std::optional<input_template> until;                       // set if the step is repeated
     std::optional<input_template> undo_with;                   // set if the step can be undone by a call
+    std::optional<input_template> list;                        // set if the step is carried out once for each item; `with` is then an item's
     bool undo_reads_output = false;                            // the undo's input reads the step's own output
     const google::protobuf::Descriptor* input_type = nullptr;  // null: any JSON
     const google::protobuf::Descriptor* output_type = nullptr;
@@ -73,6 +74,10 @@ class workflow {
     if (index >= steps_.size()) lacks(index);
     return steps_[index];
   }
+  /// The workflow of one item of a step with `for_each` and a call: that call alone, under this workflow's name and hash. Its output is the
+  /// step's. Expressions of the undo's input read what those of this workflow read.
+  result<std::shared_ptr<const workflow>> call_of(std::uint32_t index) const;
+
   /// Of the task; null: it has none.
   const input_template* output() const noexcept { return output_ ? &*output_ : nullptr; }
   /// Why a task of this version cannot have this input, which is JSON; nullopt: it can. invalid_argument, or overloaded if `budget` is used up.

@@ -27,6 +27,7 @@ class evaluations {
     std::uint64_t task = 0;
     std::uint32_t step = 0;
     v1::ExpressionPart part = v1::EXPRESSION_PART_WITH;
+    std::uint32_t item = 0;  // as EvaluateRequest.item
   };
 
   bool has_room() const { return bytes_ < limit_bytes_; }

@@ -4,6 +4,7 @@
 
 #include "actors/core/text/text.hpp"
 #include "actors/core/workflow/check.hpp"
+#include "actors/core/workflow/item_call.hpp"
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
 
@@ -75,6 +76,20 @@ result<workflow_catalog::handle> workflow_catalog::stored(const std::string& nam
     if (!*row) return handle{};
   }
   return pinned(name, content_hash, from);
+}
+
+workflow_catalog::handle workflow_catalog::call_of(const handle& version, std::uint32_t step) {
+  auto& out = calls_[{version->content_hash(), step}];
+  if (out) return out;
+  if (!version->usable()) {
+    out = core::workflow::unusable(core::definition_of_call(version->definition(), step), version->content_hash(), version->refusal());
+    return out;
+  }
+  auto compiled = version->call_of(step);
+  out = compiled ? *compiled
+                 : unusable(version->definition().name(), core::definition_of_call(version->definition(), step), version->content_hash(),
+                            compiled.failure().sentence);
+  return out;
 }
 
 void workflow_catalog::erase(const std::string& name, store::batch& out) {

@@ -1,9 +1,11 @@
 #pragma once
 // The workflow definitions of a shard: the current one of each name and every version that a task is pinned to. One thread.
 
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "actors/core/workflow/workflow.hpp"
 #include "messages/workflow.pb.h"
@@ -35,6 +37,9 @@ class workflow_catalog {
   /// As `pinned`; null: no such version is stored.
   result<handle> stored(const std::string& name, const std::string& content_hash, const store::snapshot& from);
 
+  /// Of one item of the version's step with `for_each`, which has a call (core::workflow::call_of). An unusable one of an unusable version.
+  handle call_of(const handle& version, std::uint32_t step);
+
   bool knows(const std::string& name) const { return current_.count(name) != 0; }
   /// The workflow has no current version any more. Its versions stay for the tasks that are pinned to them.
   void erase(const std::string& name, store::batch& out);
@@ -49,6 +54,7 @@ class workflow_catalog {
  private:
   std::unordered_map<std::string, std::string> current_;  // name -> content hash
   std::unordered_map<std::string, handle> compiled_;      // by content hash
+  std::map<std::pair<std::string, std::uint32_t>, handle> calls_;  // of items: by content hash and step
   std::int64_t longest_timeout_ms_ = 0;
 };
 

@@ -29,6 +29,7 @@ std::string child_id(const v1::TaskRecord& record, const v1::StepRecord& step) {
 
 /// The step is ready.
 void task_machine::start_child(std::uint32_t index) {
+  if (definition_of(at(index)).has_for_each()) return start_items(index);
   // Any of them may have a large input.
   if (out_.children.size() >= most_begun || ordered_bytes() > most_decided_bytes) return wait_until(index, now_ms());
   auto input = value_of(index);
@@ -78,10 +79,14 @@ std::size_t task_machine::ordered_bytes() const {
 
 /// The child is to do something that an operator could ask of it.
 void task_machine::ask_child(std::uint32_t index, v1::OperatorVerb verb, bool at_once) {
-  const auto& step = at(index);
+  if (at(index).has_items()) return ask_items(index, verb, at_once);
+  order_action(index, at(index).child().id(), verb, at_once);
+}
+
+void task_machine::order_action(std::uint32_t index, std::string id, v1::OperatorVerb verb, bool at_once) {
   child_order order;
   order.step = index;
-  order.id = step.child().id();
+  order.id = std::move(id);
   order.action.set_verb(verb);
   order.action.set_at_once(at_once);
   order.action.set_who("task " + record_.id());
@@ -98,24 +103,39 @@ void task_machine::ask_children(v1::OperatorVerb verb, bool at_once) {
 void task_machine::undo_child(std::uint32_t index) {
   auto& step = at(index);
   if (step.doubtful()) return undo_refused(index, restored_code, "its task may have begun since the backup, and what it did is not known");
-  const auto nothing = definition_of(step).undo().none() || !step.has_child() || step.child().state() == v1::TASK_STATE_UNDONE ||
-                       planted(&planted_faults::child_not_undone);
+  const auto has_none = step.has_items() ? !has_items_to_undo(step) : !step.has_child() || step.child().state() == v1::TASK_STATE_UNDONE;
+  const auto nothing = definition_of(step).undo().none() || has_none || planted(&planted_faults::child_not_undone);
   if (nothing) return undo_done(index, "there is nothing to undo");
   step.set_direction(v1::DIRECTION_UNDO);
   set_attempt(step, v1::DIRECTION_UNDO, attempt_of(step, v1::DIRECTION_UNDO) + 1);
   step.clear_given_up();
   move_step(record_, index, step_moves::undo, ctx_.now, out_);
-  note(v1::EVENT_KIND_STEP_STARTED, index, step.child().id());
+  note(v1::EVENT_KIND_STEP_STARTED, index, step.has_items() ? item_words(step.items()) : step.child().id());
   ask_child(index, v1::OPERATOR_VERB_UNDO);
 }
 
 void task_machine::on(const child_changed& e) {
-  auto* step = find(e.step);
-  if (step == nullptr || !step->has_child() || step->child().id() != e.id) return;
+  const auto* step = find(e.step);
+  if (step == nullptr) return;
+  if (step->has_items() ? !take_item_news(e) : !take_child_news(e)) return;
+  if (has_ended(record_) || out_.fatal) return;
+  // The child that held the task up goes on, or is over.
+  if (record_.parked_for_child() && parked_child() == nullptr) {
+    unpark(record_, ctx_.now, out_);
+    catch_up();
+  }
+  park_for_child(e.parked ? e.reason : std::string{});
+  advance();
+}
+
+/// False: nothing has changed.
+bool task_machine::take_child_news(const child_changed& e) {
+  auto* step = &at(e.step);
+  if (!step->has_child() || step->child().id() != e.id) return false;
   auto& child = *step->mutable_child();
   const auto same = child.state() == e.state && child.parked() == e.parked && child.stands() == e.stands;
   const auto told_in_vain = child_out(*step) && (fairlead::has_ended(e.state) || (e.parked && !record_.parked()));
-  if (same && !told_in_vain) return;
+  if (same && !told_in_vain) return false;
   child.set_state(e.state);
   child.set_parked(e.parked);
   child.set_stands(e.stands);
@@ -127,14 +147,7 @@ void task_machine::on(const child_changed& e) {
     ask_child(e.step, v1::OPERATOR_VERB_TERMINATE);
   else if (goes_on && (record_.state() == v1::TASK_STATE_UNDOING || step->dropped()))
     ask_child(e.step, v1::OPERATOR_VERB_CANCEL);
-  if (has_ended(record_) || out_.fatal) return;
-  // The child that held the task up goes on, or is over.
-  if (record_.parked_for_child() && parked_child() == nullptr) {
-    unpark(record_, ctx_.now, out_);
-    catch_up();
-  }
-  park_for_child(e.parked ? e.reason : std::string{});
-  advance();
+  return true;
 }
 
 void task_machine::child_ended(const child_changed& e) {
@@ -172,7 +185,12 @@ void task_machine::undo_refused(std::uint32_t index, std::string_view code, std:
 
 void task_machine::on(const child_refused& e) {
   auto* step = find(e.step);
-  if (step == nullptr || !child_out(*step) || step->child().id() != e.id) return;
+  if (step == nullptr || !child_out(*step)) return;
+  if (step->has_items()) {
+    take_item_refusal(e);
+    return out_.changed ? advance() : void();
+  }
+  if (step->child().id() != e.id) return;
   out_.changed = out_.accepted = true;
   if (step->state() == v1::STEP_STATE_UNDOING) {
     undo_refused(e.step, e.code, e.sentence);
@@ -218,7 +236,8 @@ void task_machine::refuse_for_child() {
 
 /// Refuses what cannot be done with a step whose child has left something behind, which nothing would undo any more.
 bool task_machine::refuse_standing(const v1::StepRecord& step) {
-  if (!child_stands(step)) return false;
+  // Completed items stay: what is tried again is the others.
+  if (!child_stands(step) || (step.has_items() && count_items(step.items()).left_behind == 0)) return false;
   refuse("task " + step.child().id() + " has failed, and what it has done stands or is in doubt",
          "undo it first: fairlead task undo " + step.child().id() + "; or go on with what it has done: fairlead task settle " +
              record_.id() + " " + step.path() + " --completed JSON");

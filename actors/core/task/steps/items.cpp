@@ -1,0 +1,109 @@
+#include "actors/core/task/steps/items.hpp"
+
+#include <algorithm>
+
+#include "actors/core/text/json.hpp"
+
+namespace fairlead::core {
+
+namespace {
+
+/// 12345 as `12,345`.
+std::string grouped(std::uint32_t number) {
+  auto out = std::to_string(number);
+  for (auto at = static_cast<std::ptrdiff_t>(out.size()) - 3; at > 0; at -= 3) out.insert(static_cast<std::size_t>(at), ",");
+  return out;
+}
+
+/// Behind the value that begins at `at`.
+std::size_t skip_value(std::string_view text, std::size_t at) {
+  const auto* p = text.data() + at;
+  const auto* const end = text.data() + text.size();
+  std::size_t depth = 0;
+  while (p < end) {
+    if (*p == '"') {
+      p = skip_json_string(p, end);
+    } else if (*p == '[' || *p == '{') {
+      ++depth;
+      ++p;
+    } else if (*p == ']' || *p == '}') {
+      if (depth == 0) break;
+      --depth;
+      ++p;
+    } else if (*p == ',' && depth == 0) {
+      break;
+    } else {
+      ++p;
+      continue;
+    }
+    if (depth == 0) break;
+  }
+  return static_cast<std::size_t>(p - text.data());
+}
+
+}  // namespace
+
+item_counts count_items(const v1::Items& items) {
+  item_counts out;
+  for (std::uint32_t i = 0; i < begun_items(items); ++i) switch (item_state_of(items, i)) {
+      case item_state::parked: ++out.parked; [[fallthrough]];
+      case item_state::running: ++out.in_progress; break;
+      case item_state::completed: ++out.completed; break;
+      case item_state::left_behind: ++out.left_behind; [[fallthrough]];
+      case item_state::not_begun:
+      case item_state::failed: ++out.failed; break;
+      case item_state::to_begin: ++out.to_begin; break;
+      case item_state::undoing_parked: ++out.parked; [[fallthrough]];
+      case item_state::undoing: ++out.undoing; break;
+      case item_state::undone: ++out.undone; break;
+      case item_state::not_undone: ++out.not_undone; break;
+    }
+  out.to_begin += items.count() - std::min(items.count(), begun_items(items));
+  return out;
+}
+
+std::optional<std::uint32_t> first_item(const v1::Items& items, item_state state) {
+  const auto found = items.states().find(static_cast<char>(state));
+  if (found == std::string::npos) return std::nullopt;
+  return static_cast<std::uint32_t>(found);
+}
+
+std::string item_words(const v1::Items& items) {
+  const auto counts = count_items(items);
+  std::string out;
+  const auto add = [&](std::uint32_t number, const char* word) {
+    if (number != 0) out += (out.empty() ? "" : ", ") + grouped(number) + " " + word;
+  };
+  add(counts.completed, "completed");
+  add(counts.failed, "failed");
+  add(counts.in_progress, "in progress");
+  add(counts.undoing, "being undone");
+  add(counts.undone, "undone");
+  add(counts.not_undone, "not undone");
+  add(counts.to_begin, "to begin");
+  return out;
+}
+
+bool is_item_to_be_undone(const v1::StepDefinition& definition, item_state state) {
+  if (definition.undo().none()) return false;
+  const auto failed = state == item_state::failed && definition.undo().also_if_failed();
+  return state == item_state::completed || state == item_state::left_behind || failed;
+}
+
+std::optional<list_element> list_element_at(std::string_view array, std::size_t at) {
+  if (at == 0) at = array.find('[') + 1;
+  at = array.find_first_not_of(" \t\r\n,", at);
+  if (at == std::string_view::npos || array[at] == ']') return std::nullopt;
+  const auto end = skip_value(array, at);
+  return list_element{trim_json(array.substr(at, end - at)), end};
+}
+
+std::optional<std::size_t> list_size(std::string_view value) {
+  value = trim_json(value);
+  if (value.empty() || value.front() != '[') return std::nullopt;
+  std::size_t out = 0;
+  for (auto one = list_element_at(value, 0); one; one = list_element_at(value, one->end)) ++out;
+  return out;
+}
+
+}  // namespace fairlead::core
