@@ -73,7 +73,7 @@ void read_for_each(const yaml_node& node, v1::ForEachDefinition& each, const pla
   if (const auto items = section.require("items", "an expression that gives a list, or a list")) read_list(*items, items_key, each, place);
   if (const auto at_once = section.find("at_once")) {
     place(at_once->where(), *at_once);
-    if (const auto count = at_once->integer(1, core::most_items_at_once)) each.set_at_once(static_cast<std::uint32_t>(*count));
+    if (const auto count = at_once->integer(1, core::max_items_at_once)) each.set_at_once(static_cast<std::uint32_t>(*count));
   }
   bool collect = false;
   if (section.word("failures", collect, failures_words)) each.set_collect(collect);

@@ -135,8 +135,8 @@ class kind_checker {
     const auto& each = step_.for_each();
     if (trim_json(each.list_json()).empty())
       add("for_each.items", {"the list of the items is missing", R"(add items: "${ … }", which gives a list)"});
-    if (each.at_once() < 1 || each.at_once() > most_items_at_once)
-      add("for_each.at_once", {std::to_string(each.at_once()) + " is not between 1 and " + std::to_string(most_items_at_once), ""});
+    if (each.at_once() < 1 || each.at_once() > max_items_at_once)
+      add("for_each.at_once", {std::to_string(each.at_once()) + " is not between 1 and " + std::to_string(max_items_at_once), ""});
     if (step_.has_repeat())
       add("repeat", {"a step with for_each is not repeated", "remove repeat, or put the repeated step into a sub-workflow"});
     if (step_.pivot()) add("pivot", {"each item would be a pivot of its own", "put the pivot into a step of its own"});
@@ -253,8 +253,8 @@ std::optional<refused_key> check_literal_list(std::string_view json) {
   std::size_t count = 0;
   std::string_view item;
   for (json_cursor all{list}; all.next_element(item);) ++count;
-  if (count <= most_items) return std::nullopt;
-  return refused_key{"the list has " + std::to_string(count) + " items; at most " + std::to_string(most_items) + " are allowed",
+  if (count <= max_list_items) return std::nullopt;
+  return refused_key{"the list has " + std::to_string(count) + " items; at most " + std::to_string(max_list_items) + " are allowed",
                      "split the list over several steps, or let each item stand for several things"};
 }
 

@@ -15,8 +15,8 @@
 namespace fairlead::core {
 
 /// Of a step with `for_each`.
-inline constexpr std::size_t most_items = 10'000;
-inline constexpr std::uint32_t most_items_at_once = 1'000;
+inline constexpr std::size_t max_list_items = 10'000;
+inline constexpr std::uint32_t max_items_at_once = 1'000;
 
 /// Of a step with these keys. Where they exclude one another the first counts, and why_not() refuses the others.
 v1::StepKind kind_of_keys(bool waits, bool awaits_signal, bool names_workflow, bool calls);

@@ -82,6 +82,8 @@ TEST(documented_keys, of_steps_have_their_defaults) {
                 {"retry.retry_for", "2h"},
                 {"repeat.every", "1s"},
                 {"repeat.max", "5"},
+                {"for_each.at_once", "20"},
+                {"for_each.failures", "collect"},
                 {"undo.timeout", "31s"},
                 {"undo.retry_for", "2h"},
                 {"undo.also_if_failed", "true"}},
@@ -93,6 +95,9 @@ TEST(documented_keys, of_steps_have_their_defaults) {
                  if (key.starts_with("repeat."))
                    return workflow_bytes(
                        "", "repeat: { until: \"${ .steps.a }\"" + (value.empty() ? "" : ", " + key.substr(7) + ": " + value) + " }");
+                 if (key.starts_with("for_each."))
+                   return workflow_bytes(
+                       "", "for_each: { items: \"${ .input.all }\"" + (value.empty() ? "" : ", " + key.substr(9) + ": " + value) + " }");
                  if (key == "join") return joined_bytes(value.empty() ? "" : line_of(key, value));
                  if (key == "on_timeout") return signal_bytes(value.empty() ? "" : line_of(key, value));
                  return workflow_bytes("", "undo: none" + (value.empty() ? "" : "\n    " + line_of(key, value)));

@@ -88,15 +88,25 @@ TEST(plain_paths, that_lead_nowhere_are_errors_naming_expression_and_place) {
 TEST(plain_paths, are_refused_when_no_root_has_their_name) {
   const auto doc = order();
   const row rows[] = {
-      {".inputs.a", "there is no .inputs"},      {".order", "there is no .order"}, {".task.name", "there is no .task.name"},
-      {".item", "exists only inside for_each"},  {".[0]", "not an array"},         {".steps[0]", ".steps is an object"},
-      {".index", "exists only inside for_each"},
+      {".inputs.a", "there is no .inputs"},     {".order", "there is no .order"},
+      {".task.name", "there is no .task.name"}, {".[0]", "not an array"},
+      {".steps[0]", ".steps is an object"},     {".index.a", "there is no .index.a: .index is a number"},
+      {".index[0]", "there is no .index[0]"},
   };
   for (const auto& [expression, part] : rows) {
     const auto out = rendered(quoted(expression), doc);
     EXPECT_EQ(out.rfind("refused: expression ${ " + std::string(expression) + " }: ", 0), 0U) << out;
     EXPECT_NE(out.find(part), std::string::npos) << out;
   }
+}
+
+TEST(plain_paths, lead_into_the_item_of_a_list) {
+  literal_document doc;
+  doc.with("item", R"({"sku":"a","big":12345678901234567890})").with("index", "3");
+  EXPECT_EQ(rendered(R"({"item":"${ .item }","sku":"${ .item.sku }","big":"${ .item.big }","n":"${ .index }"})", doc),
+            R"({"item":{"sku":"a","big":12345678901234567890},"sku":"a","big":12345678901234567890,"n":3})");
+  EXPECT_EQ(rendered(quoted(".item.colour"), doc), "error: expression ${ .item.colour }: .item.colour is missing");
+  EXPECT_EQ(rendered(quoted(".item.colour?"), doc), "null");
 }
 
 TEST(plain_paths, are_the_only_ones_that_do_without_the_worker) {

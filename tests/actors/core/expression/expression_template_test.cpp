@@ -43,6 +43,29 @@ TEST(templates, take_the_workers_results_in_their_order) {
   EXPECT_THROW(t->render(small_order(), {"6"}), std::logic_error);
 }
 
+TEST(templates, know_whether_they_read_an_item) {
+  for (const auto* reads :
+       {".item", ".item.a?", ".item[0]", "{item}", ".item | length", ".item.n + 1", ".item.n // 0", "[.input.a, .item]"})
+    EXPECT_EQ(compile(quoted(reads))->item_root(), "item") << reads;
+  EXPECT_EQ(compile(quoted(".index"))->item_root(), "index");
+  EXPECT_EQ(compile(R"({"a":"${ .index + 1 }","b":"${ .item }"})")->item_root(), "index") << "the first of them";
+  // Members of other values that are called so.
+  for (const auto* other :
+       {".input.item", ".input.lines | map(.item)", "any(.input.lines[]; .item == 3)", ".", "keys", ".steps.item.index"})
+    EXPECT_EQ(compile(quoted(other))->item_root(), "") << other;
+  EXPECT_EQ(compile("")->item_root(), "");
+}
+
+TEST(templates, give_the_worker_the_item) {
+  auto doc = small_order();
+  doc.with("item", R"({"sku":"a","n":2})").with("index", "0");
+  EXPECT_EQ(*compile(quoted(".item.n * .index"))->worker_document(doc), R"({"index":0,"item":{"n":2}})");
+  EXPECT_EQ(*compile(quoted(".item.n * .index"))->worker_document(small_order()), "{}") << "elsewhere there is none";
+  literal_document all;
+  all.with("input", "1").with("item", "2").with("index", "0");
+  EXPECT_EQ(*compile(quoted("keys"))->worker_document(all), R"({"errors":{},"index":0,"input":1,"item":2,"status":{},"steps":{}})");
+}
+
 TEST(templates, refuse_strings_that_mix_text_and_expressions) {
   for (const auto* text : {R"("order-${ .task.id }")", R"("${ .task.id }-x")", R"("${ .task.id }${ .input.n }")"}) {
     const auto t = compile(text);

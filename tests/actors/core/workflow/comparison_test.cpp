@@ -52,6 +52,23 @@ TEST(comparison, names_the_workflow_of_a_step) {
             "ship undo: (none) -> {none: true}\nship workflow: shipment -> letter\n");
 }
 
+TEST(comparison, names_how_a_list_is_carried_out_as_a_file_does) {
+  auto plain = step("a");
+  auto each = plain;
+  each.mutable_for_each()->set_list_json(R"("${ .input.parcels }")");
+  each.mutable_for_each()->set_at_once(20);
+  auto other = each;
+  other.mutable_for_each()->set_list_json("[1,2]");
+  other.mutable_for_each()->set_at_once(1);
+  other.mutable_for_each()->set_collect(true);
+  EXPECT_EQ(text_of(compare(workflow_of({plain}), workflow_of({each}))),
+            "a for_each: (none) -> {items: \"${ .input.parcels }\", at_once: 20}\n");
+  EXPECT_EQ(text_of(compare(workflow_of({each}), workflow_of({other}))),
+            "a for_each.items: \"${ .input.parcels }\" -> [1,2]\n"
+            "a for_each.at_once: 20 -> 1\n"
+            "a for_each.failures: (none) -> collect\n");
+}
+
 TEST(comparison, names_step_and_key_as_a_file_has_them) {
   auto a = step("a");
   auto changed = a;

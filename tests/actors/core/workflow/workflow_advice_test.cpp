@@ -68,6 +68,30 @@ TEST(workflow_advice, warns_of_a_sub_workflow_that_is_not_there) {
   EXPECT_EQ(told([](const std::string&) { return false; }), lines{}) << "it is deployed with this definition";
 }
 
+TEST(workflow_advice, warns_of_items_that_are_all_given_the_same) {
+  auto definition = one_step();
+  auto& step = *definition.mutable_steps(0);
+  step.mutable_undo()->set_call("refund");
+  step.set_with_json(R"({"amount":"${ .input.amount }"})");
+  const auto looks_up = [](const std::string&, const std::string&) { return true; };
+  EXPECT_EQ(advice_for(definition, looks_up), lines{}) << "it is carried out once";
+  step.mutable_for_each()->set_list_json(R"("${ .input.cards }")");
+  EXPECT_EQ(advice_for(definition, looks_up),
+            (lines{"charge/with: each item is given the same: `with` reads neither .item nor .index",
+                   "charge/undo.with: the undo of each item is given the same: it reads neither .item nor "
+                   ".index"}))
+      << "without a with the undo is given the input of the task";
+  step.clear_with_json();
+  step.mutable_undo()->set_with_json(R"({"n":"${ .index }"})");
+  EXPECT_EQ(advice_for(definition, looks_up), lines{}) << "without a with an item is given itself";
+  step.set_with_json(R"({"card":"${ .item | ascii_downcase }"})");
+  step.mutable_undo()->set_with_json(R"({"id":"${ .steps.charge.id }"})");
+  EXPECT_EQ(advice_for(definition, looks_up), lines{}) << "the output of the item";
+  step.mutable_undo()->Clear();
+  step.mutable_undo()->set_none(true);
+  EXPECT_EQ(advice_for(definition, looks_up), lines{});
+}
+
 TEST(workflow_advice, warns_of_labels_that_no_agent_of_that_name_carries) {
   auto definition = one_step();
   auto* label = definition.mutable_steps(0)->add_labels();

@@ -33,7 +33,7 @@ TEST(retry_rules, the_first_that_names_the_code_counts) {
 TEST(retry_rules, what_the_scheduler_finds_is_named_by_none) {
   for (const auto code :
        {key_expired_code, restored_code, restored_key_code, restored_next_code, out_of_rounds_code, input_type_code, output_type_code,
-        callback_awaited_code, callback_missed_code, unmet_join_code, std::string_view{"signal_timeout"}}) {
+        callback_awaited_code, callback_missed_code, unmet_join_code, item_failed_code, std::string_view{"signal_timeout"}}) {
     const std::string text{code};
     EXPECT_EQ(rule_for(with_rules({{"*"}}), text), -1) << text;
     const auto found = check_retry_rules(with_rules({{text}}));

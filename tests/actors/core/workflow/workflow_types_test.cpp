@@ -55,6 +55,17 @@ TEST(workflow_types, every_literal_that_does_not_fit_is_named) {
                           "a/with.more: fairlead.v1.SubmitRequest has no field more"}));
 }
 
+TEST(workflow_types, items_of_a_list_in_the_file_are_looked_at_where_they_are_the_input) {
+  auto each = typed("fairlead.v1.SubmitRequest", carried());
+  auto& step = *each.mutable_steps(0);
+  step.clear_with_json();
+  step.mutable_for_each()->set_at_once(1);
+  step.mutable_for_each()->set_list_json(R"([{"items":[]},"${ .input }",{"more":1}])");
+  EXPECT_EQ(problems_of(each), (lines{"a/for_each.items[2].more: fairlead.v1.SubmitRequest has no field more"}));
+  step.set_with_json(R"({"items":["${ .item }"]})");
+  EXPECT_EQ(problems_of(each), lines{});
+}
+
 TEST(workflow_types, what_was_not_checked_does_not_compile_either) {
   EXPECT_FALSE(workflow::compile(typed("fairlead.v1.SubmitRequest", ""), "hash").ok());
   EXPECT_FALSE(workflow::compile(typed("fairlead.v1.Nothing", carried()), "hash").ok());

@@ -72,6 +72,23 @@ LEVEL  STEP  DOES               NEEDS  MARKS
   EXPECT_NE(dot.find(R"("ship" [label="ship\nworkflow shipment", shape=component];)"), std::string::npos) << dot;
 }
 
+TEST(workflow_graph, says_what_is_carried_out_for_each_item) {
+  const auto definition = read(R"(workflow: w
+steps:
+  letters: { for_each: "${ .input.all }", agent: mail, call: send, undo: { call: recall, with: "${ .item }" } }
+  ship: { needs: letters, for_each: { items: "${ .input.parcels }", at_once: 20, failures: collect }, workflow: shipment }
+)");
+  EXPECT_EQ(graph_text(definition), R"(workflow w: 2 steps in 2 levels
+
+LEVEL  STEP     DOES               NEEDS    MARKS
+1      letters  mail.send                   for each item, 10 at once, undo recall
+2      ship     workflow shipment  letters  for each item, 20 at once, failures collect
+)");
+  const auto dot = graph_dot(definition);
+  EXPECT_NE(dot.find(R"("letters" [label="letters\nmail.send\nfor each item, 10 at once\nundo recall", shape=box];)"), std::string::npos)
+      << dot;
+}
+
 v1::WorkflowDefinition with_end() {
   auto out = read(R"(workflow: w
 steps:

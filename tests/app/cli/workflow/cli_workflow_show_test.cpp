@@ -79,6 +79,23 @@ steps:
       << text;
 }
 
+TEST(workflow_show, has_a_line_for_each_list_that_is_carried_out) {
+  const auto file = parse_workflow("w.yaml", R"(workflow: w
+steps:
+  letters: { for_each: "${ .input.all }", agent: mail, call: send }
+  ship: { for_each: { items: [a, b], at_once: 1, failures: collect }, workflow: shipment }
+)",
+                                   nullptr);
+  ASSERT_TRUE(file.problems.empty()) << to_text(file.problems.front());
+  v1::WorkflowShowReply reply;
+  *reply.mutable_workflow()->mutable_definition() = file.definition;
+  const auto text = workflow_show_text(reply);
+  EXPECT_NE(text.find("\nfor each  letters: ${ .input.all }, 10 at once\n"
+                      "for each  ship: [\"a\",\"b\"], 1 at once, failures collect\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(workflow_show, has_a_line_for_each_step_that_awaits_a_callback) {
   const auto file = parse_workflow("w.yaml", R"(workflow: w
 steps:

@@ -98,6 +98,16 @@ TEST(workflow_json, shows_how_a_step_is_repeated_the_input_and_the_output) {
   EXPECT_EQ(nlohmann::json::parse(workflow_show_json(reply)).at("input"), nlohmann::json({{"type", "object"}}));
 }
 
+TEST(workflow_json, shows_what_is_carried_out_for_each_item) {
+  const auto steps = steps_shown(R"(  once: { agent: mail, call: send }
+  letters: { for_each: "${ .input.all }", agent: mail, call: send }
+  ship: { for_each: { items: [a], at_once: 1, failures: collect }, workflow: shipment }
+)");
+  EXPECT_TRUE(steps[0].at("for_each").is_null());
+  EXPECT_EQ(steps[1].at("for_each"), nlohmann::json({{"items", "${ .input.all }"}, {"at_once", 10}, {"failures", "stop"}}));
+  EXPECT_EQ(steps[2].at("for_each"), nlohmann::json({{"items", nlohmann::json::array({"a"})}, {"at_once", 1}, {"failures", "collect"}}));
+}
+
 TEST(workflow_json, shows_which_steps_are_of_the_end) {
   const auto steps = steps_shown(R"(  work: { agent: x, call: y }
   unlock: { finally: true, agent: x, call: y }

@@ -294,6 +294,83 @@ TEST(workflow_values, refuses_waits_whose_end_no_task_lives_to_see) {
   EXPECT_EQ(values_of(first_come), lines{}) << "a join that does not wait for the slow need";
 }
 
+/// What is wrong with a step that reads EXPRESSION for each item of `list`.
+lines reading_items(const std::string& list, const std::string& expression, const std::string& schema = closed) {
+  v1::WorkflowDefinition definition;
+  definition.set_input_schema_json(schema);
+  auto& step = add(definition, "s");
+  step.mutable_for_each()->set_list_json(list);
+  step.set_with_json("{\"a\":\"${ " + expression + " }\"}");
+  return values_of(definition);
+}
+
+TEST(workflow_values, knows_the_items_of_a_list_that_the_schema_describes) {
+  const std::string items = R"("${ .input.items }")";
+  for (const auto* good : {".item", ".item.sku", ".index", ".index + 1", ".item.sku | ascii_upcase", ".input.items[0].sku"})
+    EXPECT_EQ(reading_items(items, good), lines{}) << good;
+  EXPECT_EQ(
+      reading_items(items, ".item.colour"),
+      lines{"s/with: an expression reads .item.colour, which the schema of the input does not allow; add the property to the schema, or "
+            "read another path"});
+  EXPECT_EQ(reading_items(items, ".item[0]").size(), 1U) << "an item is an object";
+  EXPECT_EQ(reading_items(R"("${ [.input.items[] | {sku}] }")", ".item.colour"), lines{}) << "nobody knows what jq gives";
+  EXPECT_EQ(reading_items(R"("${ .input.note }")", ".item.anything"), lines{});
+}
+
+TEST(workflow_values, knows_the_items_of_a_list_in_the_file) {
+  EXPECT_EQ(reading_items(R"([{"address":"ana"},{"address":"ben"}])", ".item.address"), lines{});
+  EXPECT_EQ(reading_items(R"([{"address":"ana"},{"address":"ben"}])", ".item.adress"),
+            lines{"s/with: an expression reads .item.adress, which the first item of the list does not have; did you mean address?"});
+  EXPECT_EQ(reading_items("[1,2]", ".item.to"),
+            lines{"s/with: an expression reads .item.to, but .item is a number; change the items, or read another path"});
+  EXPECT_EQ(reading_items(R"(["${ .input.note }"])", ".item.to"), lines{});
+  EXPECT_EQ(reading_items("[]", ".item"),
+            lines{"s/for_each.items: the list is empty, so nothing is ever carried out; add items, or remove the step"});
+}
+
+TEST(workflow_values, refuses_items_that_are_no_list) {
+  EXPECT_EQ(reading_items(R"("${ .input.amount_cents }")", ".item"),
+            lines{"s/for_each.items: .input.amount_cents is a number, and no list; give an expression whose result is a list"});
+  EXPECT_EQ(reading_items(R"("${ 7 }")", ".item"),
+            lines{"s/for_each.items: this is a number, and no list; give an expression whose result is a list"});
+  EXPECT_EQ(reading_items(R"("${ .index }")", ".item"), lines{"s/for_each.items: .index is a number, and no list; give an expression whose "
+                                                              "result is a list"})
+      << "that it is known nowhere there is said by the check";
+  for (const auto* good : {R"("${ .input.items }")", R"("${ .input.note }")", R"("${ [1,2] }")", R"("${ .input.items | map(.sku) }")"})
+    EXPECT_EQ(reading_items(good, ".item"), lines{}) << good;
+}
+
+TEST(workflow_values, knows_that_the_output_of_items_is_a_list) {
+  const auto reading_outputs = [](const std::string& expression, bool collect) {
+    v1::WorkflowDefinition definition;
+    auto& each = *add(definition, "each").mutable_for_each();
+    each.set_list_json(R"("${ .input.items }")");
+    each.set_collect(collect);
+    add(definition, "s", {"each"}).set_with_json("{\"a\":\"${ " + expression + " }\"}");
+    return values_of(definition);
+  };
+  EXPECT_EQ(
+      reading_outputs(".steps.each.id", false),
+      lines{"s/with: an expression reads .steps.each.id, but .steps.each is a list with an entry for each item; read an entry, such as "
+            ".steps.each[0], or use jq's map"});
+  for (const auto* good : {".steps.each", ".steps.each[0]", ".steps.each[0].id", ".steps.each | map(.id)"})
+    EXPECT_EQ(reading_outputs(good, false), lines{}) << good;
+  EXPECT_EQ(reading_outputs(".steps.each[0].staus", true),
+            lines{"s/with: an expression reads .steps.each[0].staus, but .steps.each[0] has only status, output and error; did you mean "
+                  "status?"});
+  for (const auto* good : {".steps.each[0].status", ".steps.each[0].output.id", ".steps.each[0].error.code?"})
+    EXPECT_EQ(reading_outputs(good, true), lines{}) << good;
+}
+
+TEST(workflow_values, the_undo_of_an_item_reads_the_output_of_the_item) {
+  v1::WorkflowDefinition definition;
+  auto& step = add(definition, "s");
+  step.mutable_for_each()->set_list_json(R"("${ .input.items }")");
+  step.mutable_undo()->set_call("z");
+  step.mutable_undo()->set_with_json(R"({"id":"${ .steps.s.id }"})");
+  EXPECT_EQ(values_of(definition), lines{});
+}
+
 TEST(workflow_values, is_total_for_anything_and_lists_at_most_so_many) {
   EXPECT_EQ(values_of({}), lines{});
   v1::WorkflowDefinition odd;
