@@ -356,7 +356,7 @@ def check_commands():
         blame(f"`workflow schema` does not print {SCHEMA_FILE.name}: {printed.stderr}")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        kinds = re.search(r"order\|poll\|approval", run("workflow", "new", "--help").stdout)
+        kinds = re.search(r"order\|poll\|approval\|list", run("workflow", "new", "--help").stdout)
         for kind in kinds[0].split("|") if kinds else ["order"]:
             made = run("workflow", "new", f"my_{kind}", "--kind", kind, folder=folder)
             file = folder / f"my_{kind}.yaml"

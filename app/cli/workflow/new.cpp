@@ -53,8 +53,10 @@ void add_workflow_new(CLI::App& group, cli_context& context) {
   auto what = std::make_shared<new_command>();
   command->add_option("NAME", what->name, "Name of the workflow")->required();
   command->add_option("--file", what->file, "The file to write; without it NAME.yaml in the working folder")->type_name("FILE");
-  command->add_option("--kind", what->kind, "What the workflow is like: steps that can be undone, a service that is polled, or an approval")
-      ->type_name("order|poll|approval")
+  command
+      ->add_option("--kind", what->kind,
+                   "What the workflow is like: steps that can be undone, a service that is polled, an approval, or a list of items")
+      ->type_name("order|poll|approval|list")
       ->check(CLI::IsMember(workflow_start_kinds()))
       ->capture_default_str();
   command->add_flag("--force", what->force, "Replace the file if it is there already");

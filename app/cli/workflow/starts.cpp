@@ -110,6 +110,39 @@ steps:
     undo: none
     pivot: true             # once this step has happened, nothing is undone any more
 )"},
+    {"list",
+     R"(# The same for many things: list them, do something with each, and tell somebody which of them have failed.
+)",
+     R"(timeout: 1d                 # of a whole task: if it has not ended by then, on_failure says what happens
+on_failure: park            # when a step has failed for good, the task waits for an operator
+steps:
+  find:
+    agent: customers        # an agent of the node file, and one of its calls
+    call: list
+    with: { of: "${ .input }" }
+    undo: none              # it only reads
+  each:
+    needs: find
+    for_each:
+      items: "${ .steps.find.customers }"   # an expression that gives a list
+      at_once: 20           # items in progress at the same time
+      failures: collect     # or stop: after a failure no other item begins, and the step fails
+    agent: mail
+    call: send
+    with: { to: "${ .item.address }", number: "${ .index }" }
+    retry_for: 10m          # of each item by itself
+    undo: none
+  failed:                   # without agent and call: a value, here the customers whose mail has failed
+    needs: each
+    with: '${ [.steps.find.customers, .steps.each] | transpose | map(select(.[1].status == "failed") | .[0]) }'
+  tell:
+    needs: failed
+    when: "${ .steps.failed | length > 0 }"
+    agent: mail
+    call: send
+    with: { to: "office@example.org", failed: "${ .steps.failed }" }
+    undo: none
+)"},
 };
 
 constexpr const char* for_editors =

@@ -62,7 +62,7 @@ TEST(workflow_for_each_file, shows_what_is_wrong_at_its_place) {
   const std::pair<std::string, lines> table[] = {
       {"    for_each: parcels\n", {"6:15: steps.letters.for_each: " + expected + "\"parcels\""}},
       {"    for_each: 7\n", {"6:15: steps.letters.for_each: " + expected + "the number 7"}},
-      {"    for_each: { items: true }\n", {"6:24: steps.letters.for_each.items: " + expected + "true"}},
+      {"    for_each: { items: true }\n", {"6:24: steps.letters.for_each.items: " + expected + "the truth value true"}},
       {"    for_each: { at_once: 3 }\n",
        {"6:15: steps.letters.for_each.items: this key is missing; expected an expression that gives a list, or a list"}},
       {"    for_each: { items: [1], at_once: 0 }\n",

@@ -12,7 +12,7 @@ namespace fairlead::app {
 namespace {
 
 TEST(workflow_new, writes_files_that_are_sound) {
-  ASSERT_EQ(workflow_start_kinds(), (std::vector<std::string>{"order", "poll", "approval"}));
+  ASSERT_EQ(workflow_start_kinds(), (std::vector<std::string>{"order", "poll", "approval", "list"}));
   for (const auto& kind : workflow_start_kinds()) {
     const auto file = parse_workflow("w.yaml", workflow_start(kind, "my-own"), nullptr);
     EXPECT_EQ(shown(file.problems), lines{}) << kind;
@@ -21,7 +21,7 @@ TEST(workflow_new, writes_files_that_are_sound) {
   }
 }
 
-TEST(workflow_new, has_undo_and_a_pivot_a_step_that_is_repeated_and_a_signal) {
+TEST(workflow_new, has_undo_and_a_pivot_a_step_that_is_repeated_a_signal_and_a_list) {
   const auto step_of = [](const std::string& kind, const std::string& name) {
     const auto file = parse_workflow("w.yaml", workflow_start(kind, "w"), nullptr);
     for (const auto& step : file.definition.steps())
@@ -32,6 +32,7 @@ TEST(workflow_new, has_undo_and_a_pivot_a_step_that_is_repeated_and_a_signal) {
   EXPECT_TRUE(step_of("order", "ship").pivot());
   EXPECT_TRUE(step_of("poll", "finished").has_repeat());
   EXPECT_EQ(step_of("approval", "approval").signal(), "approve");
+  EXPECT_TRUE(step_of("list", "each").for_each().collect());
 }
 
 TEST(workflow_new, knows_no_other_kind) { EXPECT_THROW(workflow_start("cron", "w"), std::logic_error); }
