@@ -7,7 +7,7 @@
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/standing.hpp"
-#include "actors/core/task/steps/items.hpp"
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/workflow/check_kinds.hpp"

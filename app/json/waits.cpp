@@ -4,6 +4,7 @@
 #include <set>
 
 #include "actors/core/task/decision.hpp"
+#include "actors/core/items/items.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/graph.hpp"
 #include "app/json/remedies.hpp"
@@ -119,6 +120,10 @@ bool to_be_undone(const v1::TaskRecord& task, const v1::StepRecord& step, const 
 std::string child_text(const v1::StepRecord& step) {
   const auto awaited = step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_UNDOING;
   if (!step.has_child() || !awaited || step.given_up()) return "";
+  if (step.has_items()) {
+    const auto parked = step.child().parked() ? "; task " + step.child().id() + " is parked" : std::string{};
+    return "waits for its items: " + core::item_words(step.items()) + parked;
+  }
   const auto* const undo = step.state() == v1::STEP_STATE_UNDOING ? "the undo of " : "";
   return std::string{"waits for "} + undo + "task " + step.child().id() + (step.child().parked() ? ", which is parked" : "");
 }

@@ -13,7 +13,7 @@
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/document.hpp"
 #include "actors/core/task/record.hpp"
-#include "actors/core/task/steps/items.hpp"
+#include "actors/core/items/items.hpp"
 
 namespace fairlead::core {
 

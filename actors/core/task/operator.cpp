@@ -165,6 +165,10 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
 
 /// Refuses what cannot be done while an agent holds the step, also if nobody waits for that any more.
 bool task_machine::refuse_in_progress(const v1::StepRecord& step) {
+  if (step.has_items() && child_out(step)) {
+    refuse("items of step " + step.path() + " are in progress: " + item_words(step.items()), look_at_it());
+    return true;
+  }
   if (child_out(step)) {
     refuse("task " + step.child().id() + " carries out step " + step.path() + ", and has not ended",
            "fairlead task show " + step.child().id() + " shows what it waits for");
@@ -233,53 +237,6 @@ bool task_machine::wait_anew(std::uint32_t index, const v1::OperatorAction& acti
   return true;
 }
 
-bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& action) {
-  auto& step = at(index);
-  if (step.kind() == v1::STEP_KIND_SIGNAL) {
-    refuse("step " + step.path() + " takes what a signal brings, and has no input",
-           "fairlead task signal " + record_.id() + " " + definition_of(step).signal() + " --data JSON");
-    return false;
-  }
-  const auto open =
-      step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
-  if (!goes_forward(step) || !open) {
-    refuse("step " + step.path() + " will not be carried out any more, so its input cannot be changed", look_at_it());
-    return false;
-  }
-  // Under the same key the service would refuse another content; under another key the work might be done twice.
-  if (step.doubtful()) {
-    refuse("step " + step.path() + " is in doubt: with another input it might be carried out twice",
-           "settle it first: fairlead task settle " + record_.id() + " " + step.path() + " --completed JSON, or --never-happened");
-    return false;
-  }
-  const auto checked = check_json(action.json());
-  if (!checked.ok()) {
-    refuse("the new input of step " + step.path() + " is not JSON: " + checked.failure().sentence, "correct the JSON",
-           v1::ERROR_CODE_INVALID_ARGUMENT);
-    return false;
-  }
-  if (step.kind() == v1::STEP_KIND_WAIT) {
-    if (const auto end_ms = end_of_wait(action.json(), now_ms()); !end_ms) {
-      refuse("step " + step.path() + ": " + end_ms.failure().sentence,
-             R"(give a text such as "10m" or "2026-12-24T18:00:00Z", with its quotes)", v1::ERROR_CODE_INVALID_ARGUMENT);
-      return false;
-    }
-    step.clear_started_at_unix_ms();
-  }
-  if (const auto misfit = misfit_of(ctx_.definition->compiled(step.definition()).input_type, action.json())) {
-    refuse("the new input of step " + step.path() + *misfit, "give JSON of the step's input_type", v1::ERROR_CODE_INVALID_ARGUMENT);
-    return false;
-  }
-  if (!planted(&planted_faults::forget_edited_input)) {
-    drop_payload(step.input(), out_);
-    set_payload(record_, *step.mutable_input(), minify_json(action.json()), out_);
-    step.set_input_edited(true);
-  }
-  raise_generation(step, out_);
-  out_.changed = true;
-  return true;
-}
-
 // ---- skip and settle ----
 
 void task_machine::operator_skip(const v1::OperatorAction& action) {
@@ -308,6 +265,11 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   if (step->state() != v1::STEP_STATE_PENDING && step->state() != v1::STEP_STATE_FAILED)
     return refuse("step " + step->path() + " is " + state_word(step->state()) + " and cannot be skipped", look_at_it());
   if (refuse_standing(*step)) return;
+  if (step->has_items() && child_stands(*step))
+    return refuse("items of step " + step->path() + " have been carried out (" + item_words(step->items()) +
+                      "): without the step nothing would undo them",
+                  "go on with what they have done: fairlead task settle " + record_.id() + " " + step->path() +
+                      " --completed JSON; or undo the task: fairlead task undo " + record_.id());
   note_operator(v1::EVENT_KIND_OPERATOR_SKIP, action, index + 1);
   if (record_.state() == v1::TASK_STATE_PENDING) begin();
   step->clear_not_before_unix_ms();

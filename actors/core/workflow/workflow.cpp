@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "actors/core/workflow/item_call.hpp"
+#include "actors/core/items/item_call.hpp"
 
 namespace fairlead::core {
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
 #include "app/cli/attempts/times.hpp"
@@ -52,6 +53,10 @@ std::string rules_text(const v1::TaskShowReply& reply, const v1::StepRecord& ste
   return out;
 }
 
+std::string items_text(const v1::StepRecord& step) {
+  return step.has_items() ? "; items: " + core::item_words(step.items()) : std::string{};
+}
+
 std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agents) {
   const auto& steps = reply.task().steps();
   const auto any = [&](auto made) { return std::any_of(steps.begin(), steps.end(), made); };
@@ -70,7 +75,7 @@ std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agent
     const auto& step = steps[i];
     std::vector<cell> row{
         step.path(),
-        step_state_text(reply.task(), step) + (step.dropped() ? ", dropped" : "") + rounds_text(reply, step) + rules_text(reply, step),
+        step_state_text(reply.task(), step) + (step.dropped() ? ", dropped" : "") + rounds_text(reply, step) + items_text(step) + rules_text(reply, step),
         number(step.attempt()), number(step.failure_count()), number(step.tries())};
     if (looked_up) row.push_back(attempts_text(step.lookup()));
     if (undone) row.push_back(attempts_text(step.undo()));
