@@ -275,7 +275,8 @@ bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& act
     set_payload(record_, *step.mutable_input(), minify_json(action.json()), out_);
     step.set_input_edited(true);
   }
-  raise_generation(step, out_);
+  // The next child of a step takes another number as it begins.
+  if (step.kind() != v1::STEP_KIND_WORKFLOW) raise_generation(step, out_);
   out_.changed = true;
   return true;
 }
