@@ -1,6 +1,7 @@
-// Steps with a sub-workflow: a task of its own, the child, carries the step out. The step is running while the child lives, and undoing while
-// the child is undone; it has no attempts and is never in doubt itself. What one of the two decides and the other has to know is decided there
-// in the same commit (actors/scheduler/family.cpp). A parent whose decision about that crashed is told again by the stall check.
+// Steps with a sub-workflow: a task of its own, the child, carries the step out. The step is running while the child lives, and undoing
+// while the child is undone; it has no attempts, and is in doubt itself only since a restore. What one of the two decides and the other has
+// to know is decided there in the same commit (actors/scheduler/family.cpp). A parent whose decision about that crashed is told again by
+// the stall check.
 
 #include <algorithm>
 
