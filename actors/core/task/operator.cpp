@@ -170,7 +170,8 @@ bool task_machine::refuse_in_progress(const v1::StepRecord& step) {
     return true;
   }
   // By an operator, without its parent.
-  if (step.state() == v1::STEP_STATE_FAILED && step.child().state() == v1::TASK_STATE_UNDOING) {
+  const auto is_over = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
+  if (is_over && step.child().state() == v1::TASK_STATE_UNDOING) {
     refuse("task " + step.child().id() + ", the child of step " + step.path() + ", is being undone",
            "wait for its end: fairlead task watch " + step.child().id());
     return true;
