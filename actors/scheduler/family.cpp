@@ -6,7 +6,6 @@
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
-#include "actors/core/workflow/check_kinds.hpp"
 
 namespace fairlead {
 
@@ -112,7 +111,7 @@ void families::carry_out(std::uint64_t parent, core::child_order& order) {
   const auto undone = child->state() == v1::TASK_STATE_UNDOING || child->state() == v1::TASK_STATE_UNDONE;
   if (refused && order.action.verb() == v1::OPERATOR_VERB_UNDO && !undone)
     refuse(parent, order, core::child_pivot_code, refused->sentence);
-  else if (refused || was_over)
+  else if (refused || was_over || child->parked())
     // It is over no more; or it has ended, or waits for an operator, and its parent was not told.
     noted_.push_back({number, std::nullopt});
   world_.tasks->forget_if_idle(number);
@@ -190,14 +189,18 @@ void families::tell_of_child(std::uint64_t parent, std::uint32_t step) {
 }
 
 bool families::may_be_cancelled(const v1::TaskRecord& record) {
+  const auto& own = world_.tasks->definition_of(record.number());
+  if (!own.usable() || core::cannot_undo(record, own, &faults_)) return false;
   for (const auto& step : record.steps()) {
-    if (!step.has_child() || step.child().state() == v1::TASK_STATE_UNDONE) continue;
+    const auto stays = own.step_definition(step.definition()).undo().none();
+    const auto ended = step.state() == v1::STEP_STATE_COMPLETED || child_stands(step);
+    if (!step.has_child() || !(child_out(step) || (ended && !stays))) continue;
     const auto number = number_of(step.child().id());
     const auto* child = number != 0 ? sound(*world_.tasks, number) : nullptr;
     if (child == nullptr) return false;
-    for (const auto& part : world_.tasks->definition_of(number).definition().steps())
-      if (part.pivot() || (!core::says_how_it_is_undone(part) && part.finally() == v1::FINALLY_NO)) return false;
-    if (!may_be_cancelled(*child)) return false;
+    const auto gives_way = child->state() == v1::TASK_STATE_UNDOING || may_be_cancelled(*child);
+    world_.tasks->forget_if_idle(number);
+    if (!gives_way) return false;
   }
   return true;
 }

@@ -65,7 +65,7 @@ class families {
   bool is_told_of(const v1::StepRecord& step);
   /// Tells the parent what the store has of the step's child.
   void tell_of_child(std::uint64_t parent, std::uint32_t step);
-  /// Whether all that the task has begun can be undone, as far as its children say.
+  /// Whether all that the task and its children have begun can be undone.
   bool may_be_cancelled(const v1::TaskRecord& record);
   /// The child's parent goes on with what it has done, so that an operator cannot have it undone alone.
   bool is_built_on(const v1::TaskRecord& child);

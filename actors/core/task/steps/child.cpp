@@ -226,4 +226,9 @@ bool task_machine::refuse_standing(const v1::StepRecord& step) {
   return true;
 }
 
+/// The parent has cancelled the task when it could not be undone: it is undone as soon as nothing speaks against that any more.
+bool task_machine::is_called_off() const {
+  return record_.state() == v1::TASK_STATE_RUNNING && !record_.undo_held() && !record_.undo_reason().empty();
+}
+
 }  // namespace fairlead::core
