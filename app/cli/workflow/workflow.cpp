@@ -70,8 +70,7 @@ read_files read_all(const std::vector<std::string>& paths, const std::string& ag
   }
   expression_pool worker;
   for (const auto& path : paths) {
-    out.workflows.push_back(read_workflow(path, agents ? &*agents : nullptr));
-    check_expressions(out.workflows.back(), worker);
+    out.workflows.push_back(read_with_expressions(path, agents ? &*agents : nullptr, worker));
     const auto& found = out.workflows.back().problems;
     out.problems.insert(out.problems.end(), found.begin(), found.end());
     if (agents && found.empty()) add_advice(out.workflows.back(), node.config, out.advice);
