@@ -156,10 +156,7 @@ void task_machine::cannot_render(std::uint32_t index, v1::ExpressionPart part, c
   if (of_end(step)) return fail_for_good(index, expression_code, why);
   if (part != v1::EXPRESSION_PART_UNDO_WITH) return park(record_, "step " + step.path() + ": " + why, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_UNDO);
-  auto& fault = *step.mutable_fault();
-  fault.set_kind(v1::FAULT_KIND_PERMANENT);
-  fault.set_code("undo_input");
-  fault.set_message(why);
+  set_permanent_fault(index, "undo_input", why);
   step.set_given_up(true);
   note(v1::EVENT_KIND_STEP_GIVEN_UP, index, why);
   out_.changed = true;
@@ -231,7 +228,8 @@ bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& act
     set_payload(record_, *step.mutable_input(), minify_json(action.json()), out_);
     step.set_input_edited(true);
   }
-  raise_generation(step, out_);
+  // The next child of a step takes another number as it begins.
+  if (step.kind() != v1::STEP_KIND_WORKFLOW) raise_generation(step, out_);
   out_.changed = true;
   return true;
 }
