@@ -34,7 +34,7 @@ void add_node_command(CLI::App& app, cli_context& context) {
 }
 
 void add_expression_worker(CLI::App& app, cli_context& context) {
-  auto* command = app.add_subcommand("expression-worker", "Evaluate expressions for a node (started by the node itself)");
+  auto* command = app.add_subcommand(expression_worker_entry, "Evaluate expressions for a node (started by the node itself)");
   command->group("");  // not for people: left out of the help
   auto memory_bytes = std::make_shared<std::uint64_t>(default_expression_memory_bytes);
   command->add_option("--memory", *memory_bytes, "Largest address space of the process, in bytes");

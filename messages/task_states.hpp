@@ -40,6 +40,9 @@ inline bool has_ended(v1::TaskState state) {
   return row != nullptr && row->ended;
 }
 
+/// An agent or a child carries a step of this kind out. The Scheduler itself carries out the others.
+inline bool carried_out_elsewhere(v1::StepKind kind) { return kind == v1::STEP_KIND_CALL || kind == v1::STEP_KIND_WORKFLOW; }
+
 /// Steps that need it may start.
 inline bool satisfies_needs(const v1::StepRecord& step) {
   return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED || step.passed_over();

@@ -14,12 +14,14 @@
 #include <deque>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 
 #include "actors/core/expression/check.hpp"
+#include "actors/core/expression/together.hpp"
 #include "actors/expressions/process.hpp"
 #include "messages/time.hpp"
 
@@ -29,8 +31,10 @@ namespace {
 using steady = std::chrono::steady_clock;
 constexpr int max_start_failures = 5;
 constexpr int max_times_lost = 2;
-constexpr std::size_t most_in_group = 128;
-constexpr std::size_t most_group_bytes = 16'384;
+// Of a group that is checked together. An expression that binds names takes jq far longer, and counts for several.
+constexpr std::size_t most_in_group = 1'024;
+constexpr std::size_t most_group_bytes = 131'072;
+constexpr std::size_t counts_with_names = 8;
 constexpr int hung_after = 30;  // time limits, without having used one of the processors
 
 std::string frame_of(const v1::EvaluateRequest& request) {
@@ -323,7 +327,7 @@ status expression_pool::check(const std::vector<std::string>& expressions) {
 }
 
 // Expressions with one shape compile alike: the first of them is asked for, and the others only if it is at fault, because what is told of
-// an expression is in its own words.
+// an expression is in its own words. Where no names are bound, compiling is cheaper than comparing.
 std::vector<status> expression_pool::check_each(const std::vector<std::string>& all) {
   struct known {
     std::string_view text;
@@ -335,7 +339,7 @@ std::vector<status> expression_pool::check_each(const std::vector<std::string>& 
   for (const auto& one : all) {
     const auto at = expressions.size();
     if (!places.emplace(one, at).second) continue;
-    const auto shape = core::shape_of(one);
+    const auto shape = core::binds_nothing(one) ? std::nullopt : core::shape_of(one);
     expressions.push_back({one, shape ? shapes.emplace(*shape, at).first->second : at});
   }
   std::vector<status> out(expressions.size(), status{nothing{}});
@@ -375,10 +379,12 @@ std::vector<status> expression_pool::check_groups(const std::vector<std::string>
     evaluate(std::move(request), [promise](v1::EvaluateReply reply) { promise->set_value(std::move(reply)); });
   };
   for (std::size_t begin = 0, end = 0; begin < expressions.size(); begin = end) {
-    std::size_t bytes = 0;
-    while (end < expressions.size() &&
-           (end == begin || (end - begin < most_in_group && bytes + expressions[end].size() <= most_group_bytes)))
-      bytes += expressions[end++].size();
+    for (std::size_t count = 0, bytes = 0; end < expressions.size(); ++end) {
+      const auto times = core::binds_nothing(expressions[end]) ? 1 : counts_with_names;
+      count += times;
+      bytes += times * expressions[end].size();
+      if (end > begin && (count > most_in_group || bytes > most_group_bytes)) break;
+    }
     ask(begin, end);
   }
   while (!asked.empty()) {

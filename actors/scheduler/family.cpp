@@ -7,10 +7,9 @@
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/standing.hpp"
-#include "actors/core/task/steps/items.hpp"
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
-#include "actors/core/workflow/check_kinds.hpp"
 
 namespace fairlead {
 
@@ -46,6 +45,17 @@ std::vector<told_child> children_out(const v1::TaskRecord& parent, const v1::Ste
     one.parked = state == item_state::parked || state == item_state::undoing_parked;
     one.undoes = state == item_state::undoing || state == item_state::undoing_parked;
     out.push_back(std::move(one));
+  }
+  return out;
+}
+
+/// Those that the undo of the step would undo, or cancel.
+std::vector<std::string> children_to_undo(const v1::TaskRecord& parent, const v1::StepRecord& step) {
+  if (!step.has_items()) return {step.child().id()};
+  std::vector<std::string> out;
+  for (std::uint32_t i = 0; i < begun_items(step.items()); ++i) {
+    const auto state = item_state_of(step.items(), i);
+    if (is_item_out(state) || state == item_state::completed || state == item_state::left_behind) out.push_back(item_id(parent, step, i));
   }
   return out;
 }
@@ -151,7 +161,7 @@ void families::carry_out(std::uint64_t parent, core::child_order& order) {
   const auto undone = child->state() == v1::TASK_STATE_UNDOING || child->state() == v1::TASK_STATE_UNDONE;
   if (refused && order.action.verb() == v1::OPERATOR_VERB_UNDO && !undone)
     refuse(parent, order, core::child_pivot_code, refused->sentence);
-  else if (refused || was_over)
+  else if (refused || was_over || child->parked())
     // It is over no more; or it has ended, or waits for an operator, and its parent was not told.
     noted_.push_back({number, std::nullopt});
   world_.tasks->forget_if_idle(number);
@@ -294,30 +304,22 @@ void families::tell_of_children(std::uint64_t parent, std::uint32_t step) {
 }
 
 bool families::may_be_cancelled(const v1::TaskRecord& record) {
+  const auto& own = world_.tasks->definition_of(record.number());
+  if (!own.usable() || core::cannot_undo(record, own, &faults_)) return false;
   for (const auto& step : record.steps()) {
-    if (!step.has_child() || step.child().state() == v1::TASK_STATE_UNDONE) continue;
-    if (step.has_items()) {
-      // A call alone is undone by its workflow's step, which has said how.
-      for (std::uint32_t i = 0; i < begun_items(step.items()); ++i) {
-        const auto item = number_of(item_id(record, step, i));
-        const auto* child = item != 0 ? sound(*world_.tasks, item) : nullptr;
-        if (child == nullptr || child->parent().call_of() != 0) continue;
-        if (!may_be_undone(item, *child)) return false;
-      }
-      continue;
+    const auto stays = own.step_definition(step.definition()).undo().none();
+    const auto ended = step.state() == v1::STEP_STATE_COMPLETED || child_stands(step);
+    if (!step.has_child() || !(child_out(step) || (ended && !stays))) continue;
+    for (const auto& id : children_to_undo(record, step)) {
+      const auto number = number_of(id);
+      const auto* child = number != 0 ? sound(*world_.tasks, number) : nullptr;
+      if (child == nullptr) return false;
+      const auto gives_way = child->state() == v1::TASK_STATE_UNDOING || may_be_cancelled(*child);
+      world_.tasks->forget_if_idle(number);
+      if (!gives_way) return false;
     }
-    const auto number = number_of(step.child().id());
-    const auto* child = number != 0 ? sound(*world_.tasks, number) : nullptr;
-    if (child == nullptr) return false;
-    if (!may_be_undone(number, *child)) return false;
   }
   return true;
-}
-
-bool families::may_be_undone(std::uint64_t number, const v1::TaskRecord& child) {
-  for (const auto& part : world_.tasks->definition_of(number).definition().steps())
-    if (part.pivot() || (!core::says_how_it_is_undone(part) && part.finally() == v1::FINALLY_NO)) return false;
-  return may_be_cancelled(child);
 }
 
 bool families::is_built_on(const v1::TaskRecord& child) {

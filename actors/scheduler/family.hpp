@@ -67,7 +67,7 @@ class families {
   bool is_told_of(const v1::TaskRecord& parent, const v1::StepRecord& step);
   /// Tells the parent what the store has of the step's children.
   void tell_of_children(std::uint64_t parent, std::uint32_t step);
-  /// Whether all that the task has begun can be undone, as far as its children say.
+  /// Whether all that the task and its children have begun can be undone.
   bool may_be_cancelled(const v1::TaskRecord& record);
   /// The child's parent goes on with what it has done, so that an operator cannot have it undone alone.
   bool is_built_on(const v1::TaskRecord& child);
@@ -88,7 +88,6 @@ class families {
   std::optional<std::string> output_of_item(std::uint64_t parent, const core::child_order& order, std::uint32_t item);
   bool is_told_of(const core::child_order& child, bool parked, bool undoes);
   std::uint64_t number_of(const std::string& id);
-  bool may_be_undone(std::uint64_t number, const v1::TaskRecord& child);
 
   ports world_;
   core::planted_faults faults_;

@@ -402,7 +402,10 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
     return refused({v1::ERROR_CODE_INTERNAL,
                     "task " + id + ": " + (now != nullptr ? now->poison : "an internal error occurred in this task"),
                     "read the node's log"});
-  if (was_over && !done.refused && !done.repeated) archive_.reopened(number, batches_.sequence());
+  if (was_over && !done.refused && !done.repeated) {
+    archive_.reopened(number, batches_.sequence());
+    families_.tell_of(task->record);
+  }
   out.set_state(task->record.state());
   out.set_kept(called ? core::is_answered_early(task->record, called->step)
                       : !action.signal().empty() && core::kept_signals(task->record, action.signal()) > 0);

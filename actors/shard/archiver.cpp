@@ -26,8 +26,15 @@ constexpr std::uint64_t room_of_a_task = std::uint64_t{5} << 20;  // of the stor
 constexpr std::size_t bytes_a_pass = std::size_t{8} << 20;        // once the tasks have so many, no other is added
 constexpr std::size_t alerts_a_pass = 1'000;
 constexpr std::size_t cached_definitions = 1'000;
+constexpr std::size_t cached_children = 100'000;
 constexpr duration sweep_period{5'000};
 constexpr duration time_period{60'000};  // how far stored retention time may be behind, about
+
+result<bool> is_stored(const store::snapshot& view, std::uint64_t task) {
+  const auto row = view.get(store::table::task, keys::task(store::default_namespace, task));
+  if (!row) return row.failure();
+  return row->has_value();
+}
 
 }  // namespace
 
@@ -45,26 +52,17 @@ result<archiver::pass_result> archiver::pass() {
   out.rows.epoch = told_epoch_ = view->get_progress().epoch;
   // The day on which the tasks became old enough. The day of their end may be wrong, by a clock that was years behind. Day 0 is none.
   const auto day = std::max<std::int64_t>(1, store::day_of(view->get_progress().shard.retention_unix_ms() - policy_.archive_after.count()));
-  std::size_t bytes = 0;
   for (auto& task : *tasks) {
-    if (bytes >= bytes_a_pass) break;
-    const auto record = store::load_task(*view, task.number);
-    if (!record) return record.failure();
-    // The store check reports an entry without an ended task.
-    if (!*record || !has_ended((*record)->state())) continue;
-    const auto keep_days = keep_days_of(*view, **record);
+    const auto keep_days = keep_days_of(*view, task.record);
     if (!keep_days) return keep_days.failure();
     // Never into a day that was dropped already: the retention may be shorter than `archive_after`.
     const auto kept_from = store::dropped_before(*view, *keep_days);
     if (!kept_from) return kept_from.failure();
-    store::put_move(out.rows, **record, {std::max(day, *kept_from), *keep_days});
-    bytes += (*record)->ByteSizeLong();
-    for_each_payload(std::as_const(**record), [&](const v1::Payload& payload) { bytes += payload.size(); });
-    out.numbers.push_back(task.number);
+    store::put_move(out.rows, task.record, {std::max(day, *kept_from), *keep_days});
+    out.numbers.push_back(task.record.number());
     ++out.ended[task.state];
     moved_keys_.push_back(std::move(task.key));
   }
-  if (out.numbers.empty()) return pass_result{};
   return pass_result{std::move(out), false};
 }
 
@@ -89,6 +87,8 @@ result<std::vector<archiver::finished_task>> archiver::next_tasks(const store::s
   const auto most = std::clamp<std::uint64_t>(reads_.get_usage().max_bytes / room_of_a_task, least_tasks_a_pass, tasks_a_pass);
   std::vector<finished_task> out;
   if (before_ms < 0) return out;
+  if (const auto forgotten = forget_left_parents(view); !forgotten.ok()) return forgotten.failure();
+  std::size_t bytes = 0;
   // In turns, so that no state waits for ever while many tasks end in another.
   static constexpr std::array ends{v1::TASK_STATE_COMPLETED, v1::TASK_STATE_UNDONE, v1::TASK_STATE_FAILED};
   turn_ = (turn_ + 1) % ends.size();
@@ -100,13 +100,20 @@ result<std::vector<archiver::finished_task>> archiver::next_tasks(const store::s
     std::optional<error> failed;
     const auto scanned = view.scan(store::table::finished, from, to, [&](std::string_view key, std::string_view) {
       const auto entry = keys::decode_finished(key);
-      if (!entry) return true;
-      if (out.size() >= most) return false;
-      const auto kept = is_kept_for_parent(view, entry->number);
+      if (!entry || kept_.count(entry->number) != 0) return true;
+      if (out.size() >= most || bytes >= bytes_a_pass) return false;
+      auto record = store::load_task(view, entry->number);
+      if (!record) failed = record.failure();
+      if (failed) return false;
+      // The store check reports an entry without an ended task.
+      if (!*record || !has_ended((*record)->state())) return true;
+      const auto kept = is_kept_for_parent(view, **record);
       if (!kept) failed = kept.failure();
       if (failed) return false;
       if (*kept) return true;
-      out.push_back({std::string{key}, entry->number, state});
+      bytes += (*record)->ByteSizeLong();
+      for_each_payload(std::as_const(**record), [&](const v1::Payload& payload) { bytes += payload.size(); });
+      out.push_back({std::string{key}, std::move(**record), state});
       return true;
     });
     if (!scanned.ok()) return scanned.failure();
@@ -116,14 +123,33 @@ result<std::vector<archiver::finished_task>> archiver::next_tasks(const store::s
 }
 
 /// The undo of its parent may have to undo a child.
-result<bool> archiver::is_kept_for_parent(const store::snapshot& view, std::uint64_t number) const {
-  if (faults_.archive_before_parent) return false;
-  const auto record = store::load_task(view, number);
-  if (!record) return record.failure();
-  if (!*record || !(*record)->has_parent()) return false;
-  const auto parent = view.get(store::table::task, keys::task(store::default_namespace, (*record)->parent().number()));
+result<bool> archiver::is_kept_for_parent(const store::snapshot& view, const v1::TaskRecord& task) {
+  if (faults_.archive_before_parent || !task.has_parent()) return false;
+  const auto parent = is_stored(view, task.parent().number());
   if (!parent) return parent.failure();
-  return parent->has_value();
+  if (*parent && kept_.size() < cached_children && kept_.insert(task.number()).second)
+    kept_by_[task.parent().number()].push_back(task.number());
+  return *parent;
+}
+
+/// From here on their children are looked at.
+status archiver::forget_left_parents(const store::snapshot& view) {
+  const auto epoch = view.get_progress().epoch;
+  if (std::exchange(kept_epoch_, epoch) != epoch) {
+    kept_.clear();
+    kept_by_.clear();
+  }
+  for (auto it = kept_by_.begin(); it != kept_by_.end();) {
+    const auto parent = is_stored(view, it->first);
+    if (!parent) return parent.failure();
+    if (*parent) {
+      ++it;
+      continue;
+    }
+    for (const auto child : it->second) kept_.erase(child);
+    it = kept_by_.erase(it);
+  }
+  return nothing{};
 }
 
 std::int64_t archiver::aged_until(const store::snapshot& view) const {

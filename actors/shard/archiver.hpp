@@ -66,15 +66,16 @@ class archiver {
  private:
   struct finished_task {
     std::string key;  // in the index of finished tasks
-    std::uint64_t number = 0;
+    v1::TaskRecord record;
     v1::TaskState state = v1::TASK_STATE_COMPLETED;
   };
 
   enum class last_pass { done, under_way, refused };
   result<last_pass> look_at_last_pass(const store::snapshot& view);
   result<std::vector<finished_task>> next_tasks(const store::snapshot& view);
+  result<bool> is_kept_for_parent(const store::snapshot& view, const v1::TaskRecord& task);
+  status forget_left_parents(const store::snapshot& view);
   /// The moment to which ages are measured.
-  result<bool> is_kept_for_parent(const store::snapshot& view, std::uint64_t number) const;
   std::int64_t aged_until(const store::snapshot& view) const;
   result<bool> anything_ages(const store::snapshot& view) const;
   result<std::uint32_t> keep_days_of(const store::snapshot& view, const v1::TaskRecord& task);
@@ -95,6 +96,9 @@ class archiver {
   std::int64_t retention_seen_ms_ = -1;                                     // this stored retention time
   std::uint64_t alerts_seen_ = 0;                                           // last alert number read in this round
   std::map<std::pair<std::string, std::string>, std::uint32_t> keep_days_;  // by a workflow's name and hash
+  std::set<std::uint64_t> kept_;                                            // children that are not looked at
+  std::map<std::uint64_t, std::vector<std::uint64_t>> kept_by_;             // while these parents are stored,
+  std::uint64_t kept_epoch_ = 0;                                            // as found under this epoch
 };
 
 }  // namespace fairlead

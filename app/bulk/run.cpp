@@ -135,7 +135,7 @@ class run {
     }
     pause_ = {};
     for (const auto& task : reply->items()) {
-      if (is_operation(task.id()) || has_ended_since(task)) continue;
+      if (is_operation(task.id()) || left_to_parent(what_.what.verb(), task.id()) || has_ended_since(task)) continue;
       if (misfit_of(what_.what.verb(), task.state(), task.parked(), task.paused()).empty())
         left_.push_back(task.id());
       else if (may_be_done_)

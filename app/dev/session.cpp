@@ -233,12 +233,12 @@ int run_in(const dev_options& options, const dev_folder& folder, int signals, wa
                 (folder.removed_at_end() ? " and is removed at the end" : ", and is kept"));
     if (!api.empty()) console.say("the API is on " + api + ", for everyone on this machine");
     dev_workflows workflows{*node, *connected, provided, *told, [&console](const std::string& line) { console.say(line); }};
-    for (const auto& change : files.look()) workflows.take(change);
+    workflows.take(files.look());
     for (const auto& name : workflows.idle_scripts()) console.say("warning: no workflow has " + name + ", but a script is given for it");
     say_how_to_go_on(console, workflows, address, api);
     while (wait_for_change(signals, files.descriptor())) {
       files.drain();
-      for (const auto& change : files.look()) workflows.take(change);
+      workflows.take(files.look());
     }
     console.say("ending");
   }

@@ -7,7 +7,7 @@
 #include "app/cli/words.hpp"
 #include "app/dev/agent.hpp"
 #include "app/expressions/workflow_expressions.hpp"
-#include "app/files/workflow_file.hpp"
+#include "app/files/deploy_order.hpp"
 #include "app/yaml/reader.hpp"
 
 namespace fairlead::app {
@@ -87,27 +87,49 @@ status dev_workflows::add_agents(const v1::WorkflowDefinition& definition) {
   return nothing{};
 }
 
-void dev_workflows::take(const watched_files::change& change) {
-  if (!change.gone) return deploy(change);
-  const auto known = workflow_of_.find(change.path);
-  if (known == workflow_of_.end()) return say_(short_name(change.path) + ": deleted");
-  say_(short_name(change.path) + ": deleted; workflow " + known->second + " keeps the version that was deployed before");
+void dev_workflows::take(const std::vector<watched_files::change>& changes) {
+  std::vector<workflow_file> files;
+  std::vector<v1::WorkflowDefinition> definitions;
+  for (const auto& change : changes) {
+    if (change.gone) {
+      forget(change.path);
+      continue;
+    }
+    auto file = read(change);
+    if (!file) continue;
+    definitions.push_back(file->definition);
+    files.push_back(std::move(*file));
+  }
+  for (const auto one : deploy_order(definitions)) deploy(files[one]);
+}
+
+void dev_workflows::forget(const std::string& path) {
+  const auto known = workflow_of_.find(path);
+  if (known == workflow_of_.end()) return say_(short_name(path) + ": deleted");
+  say_(short_name(path) + ": deleted; workflow " + known->second + " keeps the version that was deployed before");
   workflow_of_.erase(known);
 }
 
-void dev_workflows::deploy(const watched_files::change& change) {
+std::optional<workflow_file> dev_workflows::read(const watched_files::change& change) {
   const auto name = short_name(change.path);
-  if (is_node_file(change.path, change.text)) return say_(name + ": ignored, because it is a node file");
+  if (is_node_file(change.path, change.text)) {
+    say_(name + ": ignored, because it is a node file");
+    return std::nullopt;
+  }
   auto file = parse_workflow(change.path, change.text, nullptr);
   check_expressions(file, expressions_);
-  if (!file.problems.empty()) {
-    for (const auto& one : file.problems) say_(printable(to_text(one)));
-    const auto count = file.problems.size();
-    return say_(name + ": not deployed, " + (count == 1 ? "one problem" : std::to_string(count) + " problems"));
-  }
+  if (file.problems.empty()) return file;
+  for (const auto& one : file.problems) say_(printable(to_text(one)));
+  const auto count = file.problems.size();
+  say_(name + ": not deployed, " + (count == 1 ? "one problem" : std::to_string(count) + " problems"));
+  return std::nullopt;
+}
+
+void dev_workflows::deploy(const workflow_file& file) {
+  const auto name = short_name(file.file);
   const auto& workflow = file.definition.name();
   for (const auto& [path, other] : workflow_of_)
-    if (other == workflow && path != change.path)
+    if (other == workflow && path != file.file)
       say_(name + ": warning: workflow " + workflow + " is also in " + short_name(path) + "; the file that was deployed last is used");
   if (const auto added = add_agents(file.definition); !added.ok())
     return say_(name + ": not deployed: " + printable(added.failure().sentence));
@@ -118,7 +140,7 @@ void dev_workflows::deploy(const watched_files::change& change) {
   if (!reply)
     return say_(name + ": not deployed: " +
                 printable(reply.failure().sentence + (reply.failure().remedy.empty() ? "" : "; " + reply.failure().remedy)));
-  workflow_of_[change.path] = workflow;
+  workflow_of_[file.file] = workflow;
   say_(name + ": " + (reply->created() ? "deployed" : "unchanged") + " (workflow " + workflow + ", version " +
        hex_of(reply->content_hash()).substr(0, shown_version) + ")");
   for (const auto& warning : reply->warnings()) say_(name + ": warning: " + printable(warning));

@@ -5,15 +5,18 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "actors/client/client.hpp"
 #include "actors/core/workflow/check.hpp"
 #include "actors/expressions/pool.hpp"
 #include "app/dev/files.hpp"
 #include "app/dev/scripts.hpp"
+#include "app/files/workflow_file.hpp"
 #include "app/node/runtime.hpp"
 
 namespace fairlead::app {
@@ -25,7 +28,8 @@ class dev_workflows {
   /// `provided` are the agents that the node already has.
   dev_workflows(node_runtime& node, client& to, core::agent_catalog provided, std::shared_ptr<const scripts> told, sayer say);
 
-  void take(const watched_files::change& change);
+  /// Changes that were found at the same time.
+  void take(const std::vector<watched_files::change>& changes);
 
   /// The deployed workflows.
   std::set<std::string> names() const;
@@ -35,7 +39,10 @@ class dev_workflows {
  private:
   bool provided(const std::string& agent, const std::string& call) const;
   status add_agents(const v1::WorkflowDefinition& definition);
-  void deploy(const watched_files::change& change);
+  void forget(const std::string& path);
+  /// nullopt: it cannot be deployed, and that was said.
+  std::optional<workflow_file> read(const watched_files::change& change);
+  void deploy(const workflow_file& file);
 
   node_runtime& node_;
   client& client_;

@@ -7,9 +7,11 @@ extern "C" {
 #include <unistd.h>
 
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "actors/core/expression/check.hpp"
+#include "actors/core/expression/together.hpp"
 #include "actors/expressions/pool.hpp"
 
 namespace fairlead::app {
@@ -120,12 +122,22 @@ result<std::unique_ptr<jq_program>> jq_program::compile(const std::string& expre
 
 bool jq_program::compile_together(const google::protobuf::RepeatedPtrField<std::string>& expressions) {
   // All begin with the same definitions. One copy is enough; each further one would take longer than its expression.
-  std::string all{core::strict_definitions()};
-  all += '1';
+  std::string all{core::strict_definitions()}, used = "1";
+  std::set<std::string> calls;
   for (const auto& expression : expressions) {
-    if (!core::check_expression(expression).ok()) return false;
-    all += ", (" + core::strict_body(expression) + ")";
+    const auto body = core::checked_body(expression);
+    if (!body) return false;
+    if (!core::binds_nothing(expression)) {
+      used += ", (" + *body + ")";
+      continue;
+    }
+    // jq looks for each of its functions in all of the program, but it only parses a function that nothing calls. The names that it would
+    // have looked for are then asked for once.
+    all += "def __unused: (" + *body + "); ";
+    calls.merge(core::calls_of(expression));
   }
+  for (const auto& call : calls) used += ", " + call;
+  all += used;
   machine m;
   return m.jq != nullptr && jq_compile(m.jq, all.c_str()) != 0;
 }

@@ -6,10 +6,13 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <new>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 extern "C" {
@@ -94,6 +97,16 @@ int run_expression_worker(std::uint64_t max_memory_bytes) {
     if (!reply || !write_frame(*reply)) return 1;
   }
   return 0;
+}
+
+std::optional<int> run_expression_worker(int count, const char* const* words) {
+  if (count == 0) return run_expression_worker();
+  if (count != 2 || std::string_view{words[0]} != "--memory") return std::nullopt;
+  const std::string_view given{words[1]};
+  std::uint64_t bytes = 0;
+  const auto [end, failed] = std::from_chars(given.data(), given.data() + given.size(), bytes);
+  if (failed != std::errc{} || end != given.data() + given.size()) return std::nullopt;
+  return run_expression_worker(bytes);
 }
 
 }  // namespace fairlead::app

@@ -6,12 +6,19 @@
 // only asks whether its expressions compile.
 
 #include <cstdint>
+#include <optional>
 
 #include "actors/expressions/pool.hpp"
 
 namespace fairlead::app {
 
+/// The word that selects this entry in main().
+inline constexpr const char* expression_worker_entry = "expression-worker";
+
 /// Serves until its input ends. Limits its own memory, keeps no descriptors but 0, 1 and 2, and dies with its parent. The exit code.
 int run_expression_worker(std::uint64_t max_memory_bytes = default_expression_memory_bytes);
+
+/// The same with the words behind expression_worker_entry; none when they are not what a node starts a worker with.
+std::optional<int> run_expression_worker(int count, const char* const* words);
 
 }  // namespace fairlead::app

@@ -1,12 +1,30 @@
 #include "app/expressions/workflow_expressions.hpp"
 
+#include <cctype>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/core/expression/expression.hpp"
 #include "actors/core/workflow/templates.hpp"
+#include "app/yaml/document.hpp"
 
 namespace fairlead::app {
+
+namespace {
+
+/// Whether `text` has a `${ … }` that is more than a path. A guess: the file has not been read as YAML.
+bool seems_to_need_jq(std::string_view text) {
+  constexpr std::string_view of_paths = "._- \"[]";
+  for (auto at = text.find("${"); at != std::string_view::npos; at = text.find("${", at + 2)) {
+    const auto inside = text.substr(at + 2, text.find('}', at) - at - 2);
+    for (const char c : inside)
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0 && of_paths.find(c) == std::string_view::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 void check_expressions(workflow_file& file, expression_pool& worker) {
   if (!file.problems.empty()) return;
@@ -25,6 +43,18 @@ void check_expressions(workflow_file& file, expression_pool& worker) {
     const auto at = file.place_of(keys[i]);
     file.problems.push_back({file.file, at.first, at.second, keys[i], checked[i].failure().sentence, checked[i].failure().remedy});
   }
+}
+
+workflow_file read_with_expressions(const std::string& path, const core::agent_catalog* agents, expression_pool& worker) {
+  workflow_file out;
+  out.file = path;
+  if (const auto text = read_text_file(path, out.problems)) {
+    // A request for nothing starts the worker.
+    if (seems_to_need_jq(*text)) worker.evaluate({}, [](const v1::EvaluateReply&) {});
+    out = parse_workflow(path, *text, agents);
+  }
+  check_expressions(out, worker);
+  return out;
 }
 
 }  // namespace fairlead::app

@@ -1,6 +1,9 @@
 #pragma once
 // The last check of a workflow file: whether jq compiles what plain paths cannot say.
 
+#include <string>
+
+#include "actors/core/workflow/check.hpp"
 #include "actors/expressions/pool.hpp"
 #include "app/files/workflow_file.hpp"
 
@@ -9,5 +12,8 @@ namespace fairlead::app {
 /// Adds a problem for each expression that does not compile, at the `with` it stands in. Asks the worker, so it blocks for tens of
 /// milliseconds an expression; nothing is asked for a file that has problems already or holds plain paths only.
 void check_expressions(workflow_file& file, expression_pool& worker);
+
+/// read_workflow() and check_expressions(). The worker gets ready while the file is being read.
+workflow_file read_with_expressions(const std::string& path, const core::agent_catalog* agents, expression_pool& worker);
 
 }  // namespace fairlead::app

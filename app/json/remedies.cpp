@@ -6,6 +6,7 @@
 
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/record.hpp"
+#include "actors/core/items/items.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/finally.hpp"
 #include "actors/core/workflow/workflow.hpp"
@@ -148,7 +149,8 @@ class remedy_list {
     const auto repeats = definition != nullptr && definition->has_repeat();
     const auto name = shell_word(step.path());
     // Until its task is undone the step is neither retried nor skipped.
-    if (step.state() == v1::STEP_STATE_FAILED && step.child().stands()) {
+    const auto blocked = !step.has_items() || core::count_items(step.items()).left_behind > 0;
+    if (step.state() == v1::STEP_STATE_FAILED && step.child().stands() && blocked) {
       if (step.fault().code() != core::child_gone_code) undo_child(step);
       return completed(name, "");
     }
@@ -163,6 +165,14 @@ class remedy_list {
     } else {
       const auto* const effect = repeats && step.fault().code() == core::out_of_rounds_code ? "repeats the step as often again"
                                                                                             : "gives the step a new round of attempts";
+      if (step.has_items()) {
+        if (!step.child().id().empty()) look_at_child(step);
+        add("retry", name, "begins the items that have failed again, and goes on with those that have not begun");
+        completed(name, "");
+        // With items that are completed, nothing would undo them any more.
+        if (!step.child().stands()) add("skip", name + " --reason TEXT", "goes on without the step: its output is null");
+        return;
+      }
       if (kind == v1::STEP_KIND_WORKFLOW)
         add("retry", name, "begins another task of workflow " + definition->workflow());
       else if (step.state() != v1::STEP_STATE_PENDING)
@@ -185,9 +195,10 @@ class remedy_list {
       add("retry", name, "repeats the look-up and the undo");
       return;
     }
-    if (step.has_child()) look_at_child(step);
+    if (!step.child().id().empty()) look_at_child(step);
     add("retry", name,
-        step.has_child() ? "tries to undo the task of the step again" : "gives the undo of the step a new round of attempts");
+        step.has_items()   ? "tries to undo those items again that could not be undone"
+        : step.has_child() ? "tries to undo the task of the step again" : "gives the undo of the step a new round of attempts");
     add("skip", name + " --reason TEXT", "skips the undo of the step: what the step did stays done");
   }
 

@@ -4,7 +4,7 @@
 
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/standing.hpp"
-#include "actors/core/task/steps/items.hpp"
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/task.hpp"
 #include "app/json/api_request.hpp"
 #include "app/json/attempt_times.hpp"
@@ -88,14 +88,13 @@ void write_attempt_times(json_writer& out, const std::vector<attempt_time>& time
   out.end_array();
 }
 
-/// Of a step with `for_each`, once its list is known; else null.
+/// How many items of a step with `for_each` are where; null of any other.
 void write_items(json_writer& out, const v1::StepRecord& step) {
-  out.key("items");
   if (!step.has_items()) return static_cast<void>(out.null());
   const auto counts = core::count_items(step.items());
-  out.begin_object().key("count").number(step.items().count()).key("begun").number(begun_items(step.items()));
-  out.key("in_progress").number(counts.in_progress).key("parked").number(counts.parked).key("completed").number(counts.completed);
-  out.key("failed").number(counts.failed).key("undone").number(counts.undone).end_object();
+  out.begin_object().key("count").number(step.items().count()).key("to_begin").number(counts.to_begin);
+  out.key("in_progress").number(counts.out()).key("parked").number(counts.parked).key("completed").number(counts.completed);
+  out.key("failed").number(counts.failed).key("undone").number(counts.undone).key("not_undone").number(counts.not_undone).end_object();
 }
 
 void write_step(json_writer& out, const v1::TaskShowReply& reply, int index, const std::vector<attempt_time>& times,
@@ -112,7 +111,7 @@ void write_step(json_writer& out, const v1::TaskShowReply& reply, int index, con
   out.key("generation").number(step.generation()).key("instance").string(step.instance());
   out.key("complete_by").moment(step.complete_by_unix_ms()).key("not_before").moment(step.not_before_unix_ms());
   out.key("child").text_or_null(step.child().id());
-  write_items(out, step);
+  write_items(out.key("items"), step);
   out.key("doubtful").boolean(step.doubtful()).key("given_up").boolean(step.given_up());
   out.key("passed_over").boolean(step.passed_over()).key("dropped").boolean(step.dropped());
   out.key("waits_for").string(waits);

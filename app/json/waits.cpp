@@ -4,7 +4,7 @@
 #include <set>
 
 #include "actors/core/task/decision.hpp"
-#include "actors/core/task/steps/items.hpp"
+#include "actors/core/items/items.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/graph.hpp"
 #include "app/json/remedies.hpp"
@@ -121,11 +121,8 @@ std::string child_text(const v1::StepRecord& step) {
   const auto awaited = step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_UNDOING;
   if (!step.has_child() || !awaited || step.given_up()) return "";
   if (step.has_items()) {
-    const auto counts = core::count_items(step.items());
-    if (counts.out() == 0) return "";
-    const auto one = counts.out() == 1;
-    return "waits for " + std::to_string(counts.out()) + (one ? " item" : " items") +
-           (counts.parked == 0 ? "" : ", of which " + std::to_string(counts.parked) + (counts.parked == 1 ? " is parked" : " are parked"));
+    const auto parked = step.child().parked() ? "; task " + step.child().id() + " is parked" : std::string{};
+    return "waits for its items: " + core::item_words(step.items()) + parked;
   }
   const auto* const undo = step.state() == v1::STEP_STATE_UNDOING ? "the undo of " : "";
   return std::string{"waits for "} + undo + "task " + step.child().id() + (step.child().parked() ? ", which is parked" : "");

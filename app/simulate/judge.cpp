@@ -82,12 +82,14 @@ const char* word_of(finding_kind kind) {
     case finding_kind::missing: return "missing";
     case finding_kind::key_expired: return "key_expired";
     case finding_kind::undo_unknown: return "undo_unknown";
+    case finding_kind::stalled: return "stalled";
   }
   return "";
 }
 
 std::vector<finding> judge(const stage& on, const run_end& run) {
   std::set<finding> out;
+  if (run.word == "stalled") out.insert({finding_kind::stalled, on.workflows.front().name(), {}, {}, {}});
   each_step(on, run, [&](const auto& record, int index, const auto& step, const auto& of, const effects_of_step& sum) {
     const auto add = [&](finding_kind kind, const std::string& call) {
       out.insert({kind, record.workflow(), of.name(), of.agent(), call});
@@ -132,6 +134,9 @@ std::string sentence_of(const finding& what, const contract& promised) {
     case finding_kind::undo_unknown:
       return "An operator is needed: the undo of " + name_of(what) +
              " reads the output of the step, and nobody knows it when the step is in doubt" + played + ".";
+    case finding_kind::stalled:
+      return "A task of workflow " + what.workflow +
+             " can stay without an end, and nothing tells an operator; the endings say where it stops.";
   }
   return {};
 }
@@ -155,6 +160,8 @@ std::string remedy_of(const finding& what, const contract& promised) {
     case finding_kind::undo_unknown:
       return (promised.looks_up ? "let the look-up of " + call_of(what) + " find every perform" : look_up) +
              "; or let the undo name what the step makes by something known before, such as ${ .task.id }";
+    case finding_kind::stalled:
+      return "lower repeat.max if the task goes on because it repeats a step very often; otherwise report this as a bug of Fairlead";
   }
   return {};
 }

@@ -18,6 +18,7 @@ enum class finding_kind {
   missing,       // a step is completed without an effect
   key_expired,   // a step waits for an operator because its service honours the key no longer
   undo_unknown,  // an undo waits for an operator because it needs an output that nobody knows
+  stalled,       // the task has no end, and nobody is asked to do anything about it; of no step and no call
 };
 const char* word_of(finding_kind kind);
 

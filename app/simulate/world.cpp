@@ -13,7 +13,6 @@ namespace fairlead::app::simulate {
 
 namespace {
 
-constexpr std::uint64_t most_happenings = 200'000;
 constexpr std::uint64_t most_tasks = 64;        // that a simulated one begins
 constexpr std::int64_t scan_period_ms = 1'000;  // of the Supervisor
 
@@ -304,7 +303,7 @@ run_end world::run() {
   submit();
   plan_people();
   for (std::uint64_t i = 0; !broken_ && !refused_ && step_on(); ++i)
-    if (i >= most_happenings) {
+    if (i >= on_.most_happenings) {
       broken_ = "the task goes on after " + std::to_string(i) + " happenings and " + format_duration(now_ms_);
       break;
     }

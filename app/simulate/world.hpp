@@ -33,6 +33,7 @@ struct stage {
   contracts promised;
   std::function<v1::EvaluateReply(const v1::EvaluateRequest&)> evaluate;
   std::shared_ptr<const store::memory_store::moment> deployed;  // a store that has the workflows
+  std::uint64_t most_happenings = 200'000;                      // of a run; one that goes on has stalled
 
   const v1::WorkflowDefinition* definition_of(const std::string& workflow) const;
 };

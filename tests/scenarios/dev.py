@@ -136,8 +136,23 @@ def run():
             code, _ = one.end(signal.SIGTERM)
             expect(code == 0, f"it ended with {code}")
         print("ok  a store that is kept is gone on from", flush=True)
+        sub_workflows_first(box, temporary)
         beside_its_node(box, flow, temporary)
         gives_way_to_workers(box, temporary)
+
+
+def sub_workflows_first(box, temporary):
+    """Of files that name each other's workflows none warns, whatever their names are."""
+    folder = box.folder / "family"
+    folder.mkdir()
+    (folder / "a.yaml").write_text("workflow: parent\nsteps: { ship: { workflow: child } }\n", encoding="utf-8")
+    (folder / "b.yaml").write_text("workflow: child\nsteps: { a: { agent: quite, call: new, undo: none } }\n", encoding="utf-8")
+    tried = dev(box, folder, "--port", "0", temporary=temporary)
+    tried.says("Ctrl-C ends this")
+    tried.says("a.yaml: deployed", tried.says("b.yaml: deployed"))
+    expect(not any("there is no workflow" in line for line in tried.lines), f"it warns of a file that comes next: {tried.lines}")
+    tried.end()
+    print("ok  sub-workflows are deployed before the workflows that name them", flush=True)
 
 
 def put(url, body):

@@ -1,6 +1,7 @@
 """What every scenario needs: the real binary, the three services, a scratch folder, waiting with deadlines, and an end to all of it."""
 
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -10,6 +11,8 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -42,14 +45,55 @@ def wait_until(condition, seconds, what, every=0.02):
         time.sleep(every)
 
 
+class port_ranges:
+    """Ranges of ports, each held by a lock until this process ends: a node that is down for a while must find its port free again, although
+    other scenarios take ports beside this one."""
+
+    FIRST, END, SIZE = 20000, 30000, 100  # below the ports that the system gives to outgoing connections
+
+    def __init__(self):
+        self.locks_ = []
+        self.unused_ = []
+        self.given_ = []
+        self.one_at_a_time_ = threading.Lock()
+
+    def take(self):
+        """A port that nobody listens on. None is given twice while there is another."""
+        with self.one_at_a_time_:
+            while True:
+                if not self.unused_ and not self._hold_another():
+                    expect(self.given_, f"other scenarios hold all ports from {self.FIRST} to {self.END - 1}")
+                    self.unused_, self.given_ = self.given_, []
+                port = self.unused_.pop()
+                self.given_.append(port)
+                if not port_in_use(port):
+                    return port
+
+    def _hold_another(self):
+        folder = pathlib.Path(tempfile.gettempdir()) / f"fairlead-ports-{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        held = {pathlib.Path(one.name).name for one in self.locks_}
+        begins = [one for one in range(self.FIRST, self.END, self.SIZE) if str(one) not in held]
+        random.SystemRandom().shuffle(begins)
+        for begin in begins:
+            lock = open(folder / str(begin), "w")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.close()
+                continue
+            self.locks_.append(lock)
+            self.unused_ = list(range(begin, begin + self.SIZE))
+            random.SystemRandom().shuffle(self.unused_)
+            return True
+        return False
+
+
+PORTS = port_ranges()
+
+
 def free_ports(count):
-    """Ports that nobody listens on, below those that the system gives to outgoing connections."""
-    found = []
-    while len(found) < count:
-        port = random.SystemRandom().randrange(20000, 30000)
-        if port not in found and not port_in_use(port):
-            found.append(port)
-    return found
+    return [PORTS.take() for _ in range(count)]
 
 
 def port_in_use(port):
@@ -60,6 +104,18 @@ def port_in_use(port):
         except OSError:
             return True
     return False
+
+
+def listens(address):
+    """Whether a process listens at the port of HOST:PORT. Where only asking can tell, as on another host: True."""
+    host, _, port = address.rpartition(":")
+    if not host.startswith("127."):
+        return True
+    try:
+        rows = [row.split() for name in ("tcp", "tcp6") for row in pathlib.Path("/proc/net", name).read_text().splitlines()[1:]]
+    except FileNotFoundError:
+        return True
+    return any(row[3] == "0A" and int(row[1].rpartition(":")[2], 16) == int(port) for row in rows)
 
 
 def until_parent_ends(command):
@@ -207,7 +263,7 @@ class node:
 
     def _answers(self):
         expect(self.process.poll() is None, f"the node ended with {self.process.returncode}: {self.last_words()}")
-        return self.status()
+        return listens(self.address) and self.status()  # a command that asks too early takes the processor from the node that starts
 
     def status(self):
         """None when it does not answer."""

@@ -60,7 +60,7 @@ class desk:
 
 def starts(here):
     began = time.time()
-    taken = here.submit("later", "--delay", "3s")
+    taken = here.submit("later", "--delay", "8s")
     expect(taken["created"] and taken["start_at"], f"it took {taken}")
     here.submit("now")
     here.ended("now")
@@ -69,10 +69,10 @@ def starts(here):
     expect([one["reason"] for one in listed] == ["starts at " + taken["start_at"]], f"the list says {listed}")
     here.refused(1, "has not started", "task", "pause", "later")
     here.again()
-    expect(not here.submit("later", "--delay", "3s")["created"], "the same submission is another task after kill -9")
-    here.refused(4, "another workflow, input, label, priority, reply address or start", "submit", "work", "--id", "later", "--delay", "4s")
+    expect(not here.submit("later", "--delay", "8s")["created"], "the same submission is another task after kill -9")
+    here.refused(4, "another workflow, input, label, priority, reply address or start", "submit", "work", "--id", "later", "--delay", "9s")
     here.ended("later")
-    expect(time.time() - began >= 3, "the task was over before its delay")
+    expect(time.time() - began >= 8, "the task was over before its delay")
     step = here.show("later")["steps"][0]["attempts"][0]
     expect(step["started_at"] >= taken["start_at"], f"began at {step['started_at']}, was to start at {taken['start_at']}")
     # A moment that comes while the node is away.

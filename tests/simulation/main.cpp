@@ -47,7 +47,7 @@ int usage() {
                "       simulate --planted [--from S]\n"
                "       simulate --consensus --seeds N [--from S] [--jobs J] [--twice]\n"
                "       simulate --consensus --seed S [--verbose] [--plant FAULT]\n"
-               "       simulate --consensus --planted\n");
+               "       simulate --consensus --planted [--from S]\n");
   return 2;
 }
 
@@ -151,7 +151,7 @@ void show_failure(const arguments& what, const failed_seed& failed, bool transcr
 
 int run_of_consensus(const arguments& what) {
   if (what.one) return print_consensus_seed(what.run.seed, what.verbose, what.fault);
-  if (what.planted) return run_planted_consensus(what.processes);
+  if (what.planted) return run_planted_consensus(what.processes, what.from.value_or(0));
   return print_consensus_seeds(what.from.value_or(1), *what.seeds, what.twice, what.processes);
 }
 

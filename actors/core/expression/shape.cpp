@@ -2,12 +2,14 @@
 
 #include "actors/core/expression/check.hpp"
 #include "actors/core/expression/lexer.hpp"
+#include "actors/core/expression/together.hpp"
 
 namespace fairlead::core {
 
 std::optional<std::string> shape_of(std::string_view expression) {
-  if (!check_expression(expression).ok()) return std::nullopt;
-  const auto text = strict_body(expression);
+  const auto body = checked_body(expression);
+  if (!body) return std::nullopt;
+  const std::string_view text{*body};
   const auto tokens = lex_expression(text);
   if (!tokens.ok()) return std::nullopt;
   // jq computes constants while it compiles, and refuses a division by zero.
@@ -17,7 +19,7 @@ std::optional<std::string> shape_of(std::string_view expression) {
   std::string out;
   std::size_t done = 0;
   const auto stands_for = [&](const token& one, std::string_view by) {
-    out.append(text, done, one.offset - done);
+    out += text.substr(done, one.offset - done);
     out += by;
     done = one.offset + one.text.size();
   };
@@ -28,7 +30,8 @@ std::optional<std::string> shape_of(std::string_view expression) {
     // What is escaped may be wrong.
     if (one.kind == token_kind::string && one.text.find('\\') == std::string_view::npos) stands_for(one, "\"s\"");
   }
-  return out.append(text, done);
+  out += text.substr(done);
+  return out;
 }
 
 }  // namespace fairlead::core

@@ -1,7 +1,10 @@
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "actors/core/expression/check.hpp"
 #include "actors/core/expression/lexer.hpp"
+#include "actors/core/expression/together.hpp"
 #include "actors/core/text/json.hpp"
 
 namespace fairlead::core {
@@ -17,15 +20,22 @@ std::string_view strict_definitions() {
 std::string strict_expression(std::string_view expression) { return std::string{strict_definitions()} + strict_body(expression); }
 
 std::string strict_body(std::string_view expression) {
+  auto body = checked_body(expression);
+  if (!body) throw std::logic_error("an expression was to be evaluated that does not pass its check");
+  return std::move(*body);
+}
+
+std::optional<std::string> checked_body(std::string_view expression) {
   const auto checked = check_expression(expression);
-  if (!checked.ok()) throw std::logic_error("an expression was to be evaluated that does not pass its check");
+  if (!checked.ok()) return std::nullopt;
   std::string out;
   std::size_t done = 0;
-  const auto tokens = lex_expression(expression);
-  auto next = tokens->begin();
   // Copies up to `end`. `.a?//0` means `.a? // 0`, but jq takes `?//` for one symbol.
+  std::vector<token> tokens;
+  if (expression.find("?//") != std::string_view::npos) tokens = lex_expression(expression).value();
+  auto next = tokens.begin();
   const auto copy = [&](std::size_t end) {
-    for (; next != tokens->end() && next->offset < end; ++next) {
+    for (; next != tokens.end() && next->offset < end; ++next) {
       if (next->text.substr(0, 2) != "//" || next->offset == 0 || expression[next->offset - 1] != '?' || next->offset < done) continue;
       out.append(expression.substr(done, next->offset - done));
       out += ' ';

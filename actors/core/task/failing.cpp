@@ -22,8 +22,8 @@ bool has_undo_in_doubt(const v1::StepRecord& step) { return step.state() == v1::
 }  // namespace
 
 void task_machine::begin_fail(std::string reason) {
+  if (!is_called_off()) record_.clear_undo_reason();
   record_.clear_undo_held();
-  record_.clear_undo_reason();
   record_.set_failing(true);
   add_event(record_, v1::EVENT_KIND_TASK_FAILING, 0, 0, ctx_.now, reason);
   out_.transitions.push_back({0, state_word(record_.state()), "failing", 0, reason});
@@ -90,6 +90,7 @@ void task_machine::finish_fail() {
   // A terminated task may have been parked meanwhile because of an internal error.
   unpark(record_, ctx_.now, out_);
   record_.clear_failing();
+  record_.clear_undo_reason();
   move_task(record_, task_moves::fail, ctx_.now, out_, record_.failed_reason());
   record_.set_finished_at_unix_ms(now_ms());
   add_event(record_, v1::EVENT_KIND_TASK_FAILED, 0, 0, ctx_.now, standing_words(standing_of(record_)));

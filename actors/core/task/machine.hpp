@@ -13,7 +13,8 @@
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/document.hpp"
 #include "actors/core/task/record.hpp"
-#include "actors/core/task/steps/items.hpp"
+#include "actors/core/items/items.hpp"
+#include "actors/core/task/standing.hpp"
 
 namespace fairlead::core {
 
@@ -67,8 +68,7 @@ class task_machine {
   v1::StepRecord& at(std::uint32_t step) { return *record_.mutable_steps(static_cast<int>(step)); }
   std::uint32_t steps() const { return static_cast<std::uint32_t>(record_.steps_size()); }
   const v1::StepDefinition& definition_of(const v1::StepRecord& step) const { return ctx_.definition->step_definition(step.definition()); }
-  /// A pivot that has happened, or may have; null: none. With a pivot the task only goes forward.
-  const v1::StepRecord* pivot_begun() const;
+  const v1::StepRecord* pivot_begun() const { return core::pivot_begun(record_, *ctx_.definition, ctx_.planted); }
   bool timed_out() const;
   /// Nothing is performed any more: the task is being undone, or is to fail.
   bool drains() const { return record_.state() == v1::TASK_STATE_UNDOING || record_.failing(); }
@@ -166,6 +166,8 @@ class task_machine {
   /// `why`: what the child has said of it, if that is known.
   void park_for_child(const std::string& why = {});
   bool refuse_standing(const v1::StepRecord& step);
+  bool is_called_off() const;
+  bool gives_way() const { return is_called_off() && !record_.terminated() && usable() && !cannot_undo(); }
   void refuse_for_child();
 
   // ---- steps with `for_each` (steps/for_each.cpp) ----
@@ -368,7 +370,8 @@ class task_machine {
   bool wait_anew(std::uint32_t index, const v1::OperatorAction& action);
   void operator_skip(const v1::OperatorAction& action);
   void operator_settle(const v1::OperatorAction& action);
-  void operator_undo(const v1::OperatorAction& action);
+  void operator_undo(const operated& e);
+  void give_way(std::string reason);
   void operator_pause(const v1::OperatorAction& action, bool pause);
   /// Lets the task go on by another version of its workflow (migration/migrate.cpp).
   void operator_migrate(const operated& e);
@@ -378,8 +381,7 @@ class task_machine {
   void catch_up();
   /// The task goes forward after all: it is neither to be undone nor to fail.
   void release_hold();
-  /// Why the task cannot be undone now; nullopt: it can.
-  std::optional<error> cannot_undo() const;
+  std::optional<error> cannot_undo() const { return core::cannot_undo(record_, *ctx_.definition, ctx_.planted); }
 
   v1::TaskRecord& record_;
   const context& ctx_;

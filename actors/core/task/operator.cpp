@@ -9,7 +9,6 @@
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
-#include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/join.hpp"
 #include "messages/holds.hpp"
 
@@ -94,7 +93,7 @@ void task_machine::operate(const operated& e) {
     case v1::OPERATOR_VERB_SETTLE_COMPLETED:
     case v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED: return operator_settle(e.action);
     case v1::OPERATOR_VERB_UNDO:
-    case v1::OPERATOR_VERB_CANCEL: return operator_undo(e.action);
+    case v1::OPERATOR_VERB_CANCEL: return operator_undo(e);
     case v1::OPERATOR_VERB_PAUSE: return operator_pause(e.action, true);
     case v1::OPERATOR_VERB_RESUME: return operator_pause(e.action, false);
     case v1::OPERATOR_VERB_MIGRATE: return operator_migrate(e);
@@ -165,9 +164,20 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
 
 /// Refuses what cannot be done while an agent holds the step, also if nobody waits for that any more.
 bool task_machine::refuse_in_progress(const v1::StepRecord& step) {
+  if (step.has_items() && child_out(step)) {
+    refuse("items of step " + step.path() + " are in progress: " + item_words(step.items()), look_at_it());
+    return true;
+  }
   if (child_out(step)) {
     refuse("task " + step.child().id() + " carries out step " + step.path() + ", and has not ended",
            "fairlead task show " + step.child().id() + " shows what it waits for");
+    return true;
+  }
+  // By an operator, without its parent.
+  const auto is_over = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
+  if (is_over && step.child().state() == v1::TASK_STATE_UNDOING) {
+    refuse("task " + step.child().id() + ", the child of step " + step.path() + ", is being undone",
+           "wait for its end: fairlead task watch " + step.child().id());
     return true;
   }
   if (!attempt_out(step) && !is_abandoned(step)) return false;
@@ -233,53 +243,6 @@ bool task_machine::wait_anew(std::uint32_t index, const v1::OperatorAction& acti
   return true;
 }
 
-bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& action) {
-  auto& step = at(index);
-  if (step.kind() == v1::STEP_KIND_SIGNAL) {
-    refuse("step " + step.path() + " takes what a signal brings, and has no input",
-           "fairlead task signal " + record_.id() + " " + definition_of(step).signal() + " --data JSON");
-    return false;
-  }
-  const auto open =
-      step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
-  if (!goes_forward(step) || !open) {
-    refuse("step " + step.path() + " will not be carried out any more, so its input cannot be changed", look_at_it());
-    return false;
-  }
-  // Under the same key the service would refuse another content; under another key the work might be done twice.
-  if (step.doubtful()) {
-    refuse("step " + step.path() + " is in doubt: with another input it might be carried out twice",
-           "settle it first: fairlead task settle " + record_.id() + " " + step.path() + " --completed JSON, or --never-happened");
-    return false;
-  }
-  const auto checked = check_json(action.json());
-  if (!checked.ok()) {
-    refuse("the new input of step " + step.path() + " is not JSON: " + checked.failure().sentence, "correct the JSON",
-           v1::ERROR_CODE_INVALID_ARGUMENT);
-    return false;
-  }
-  if (step.kind() == v1::STEP_KIND_WAIT) {
-    if (const auto end_ms = end_of_wait(action.json(), now_ms()); !end_ms) {
-      refuse("step " + step.path() + ": " + end_ms.failure().sentence,
-             R"(give a text such as "10m" or "2026-12-24T18:00:00Z", with its quotes)", v1::ERROR_CODE_INVALID_ARGUMENT);
-      return false;
-    }
-    step.clear_started_at_unix_ms();
-  }
-  if (const auto misfit = misfit_of(ctx_.definition->compiled(step.definition()).input_type, action.json())) {
-    refuse("the new input of step " + step.path() + *misfit, "give JSON of the step's input_type", v1::ERROR_CODE_INVALID_ARGUMENT);
-    return false;
-  }
-  if (!planted(&planted_faults::forget_edited_input)) {
-    drop_payload(step.input(), out_);
-    set_payload(record_, *step.mutable_input(), minify_json(action.json()), out_);
-    step.set_input_edited(true);
-  }
-  raise_generation(step, out_);
-  out_.changed = true;
-  return true;
-}
-
 // ---- skip and settle ----
 
 void task_machine::operator_skip(const v1::OperatorAction& action) {
@@ -308,6 +271,11 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   if (step->state() != v1::STEP_STATE_PENDING && step->state() != v1::STEP_STATE_FAILED)
     return refuse("step " + step->path() + " is " + state_word(step->state()) + " and cannot be skipped", look_at_it());
   if (refuse_standing(*step)) return;
+  if (step->has_items() && child_stands(*step))
+    return refuse("items of step " + step->path() + " have been carried out (" + item_words(step->items()) +
+                      "): without the step nothing would undo them",
+                  "go on with what they have done: fairlead task settle " + record_.id() + " " + step->path() +
+                      " --completed JSON; or undo the task: fairlead task undo " + record_.id());
   note_operator(v1::EVENT_KIND_OPERATOR_SKIP, action, index + 1);
   if (record_.state() == v1::TASK_STATE_PENDING) begin();
   step->clear_not_before_unix_ms();
@@ -372,44 +340,32 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
 
 // ---- undo, cancel, pause ----
 
-std::optional<error> task_machine::cannot_undo() const {
-  if (const auto* pivot = pivot_begun())
-    return error{
-        v1::ERROR_CODE_WRONG_STATE,
-        "the pivot " + pivot->path() + " of task " + record_.id() + " has completed or may have: the task cannot be undone any more",
-        has_ended(record_) ? std::string{}
-                           : "fairlead task show " + record_.id() + " shows what it waits for; fairlead task terminate " + record_.id() +
-                                 " ends it and leaves what was done"};
-  for (const auto& step : record_.steps()) {
-    if (of_end(step)) continue;
-    const auto happened =
-        step.doubtful() || step.rounds() > 0 || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
-    // What a child has done it undoes itself, or says that it cannot.
-    if (happened && !says_how_it_is_undone(definition_of(step)))
-      return error{
-          v1::ERROR_CODE_WRONG_STATE, "workflow " + record_.workflow() + " does not say how to undo step " + step.path(),
-          (has_ended(record_) ? std::string{} : "fairlead task terminate " + record_.id() + " ends the task and leaves what was done; ") +
-              "for future tasks deploy the workflow with undo: { call: … } or undo: none"};
-  }
-  return std::nullopt;
-}
-
-void task_machine::operator_undo(const v1::OperatorAction& action) {
+void task_machine::operator_undo(const operated& e) {
+  const auto& action = e.action;
   const auto kind = action.verb() == v1::OPERATOR_VERB_UNDO ? v1::EVENT_KIND_OPERATOR_UNDO : v1::EVENT_KIND_OPERATOR_CANCEL;
   if (record_.state() == v1::TASK_STATE_UNDOING)
     return refuse("task " + record_.id() + " is being undone already", "wait for its end: fairlead task watch " + record_.id());
+  auto reason = std::string{kind == v1::EVENT_KIND_OPERATOR_UNDO ? "undo" : "cancelled"} + " by " + action.who() +
+                (action.reason().empty() ? "" : ": " + action.reason());
   if (auto why = cannot_undo()) {
-    out_.refused = std::move(why);
+    // The parent asks once, and what may have happened may turn out not to have.
+    if (!e.by_parent || record_.state() != v1::TASK_STATE_RUNNING || record_.undo_held()) return void(out_.refused = std::move(why));
+    out_.changed = !is_called_off();
+    record_.set_undo_reason(std::move(reason));
     return;
   }
   note_operator(kind, action, 0);
+  give_way(std::move(reason));
+  advance();
+}
+
+/// Whatever has held the task up holds up no undo.
+void task_machine::give_way(std::string reason) {
   // A child that cannot be cancelled any more goes on to its end.
   if (record_.paused()) ask_children(v1::OPERATOR_VERB_RESUME);
   record_.clear_paused();
   unpark(record_, ctx_.now, out_);
-  begin_undo(std::string{kind == v1::EVENT_KIND_OPERATOR_UNDO ? "undo" : "cancelled"} + " by " + action.who() +
-             (action.reason().empty() ? "" : ": " + action.reason()));
-  advance();
+  begin_undo(std::move(reason));
 }
 
 void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) {
@@ -436,6 +392,7 @@ void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) 
 
 /// `forward`: a step has come forward because of which the task was to be undone or to fail, perhaps.
 void task_machine::go_on(bool forward) {
+  if (gives_way()) return advance();
   // Only a retry releases a task that the brake holds because of its own timeout.
   if (forward && record_.state() == v1::TASK_STATE_RUNNING && (record_.undo_held() || record_.failing()) && !record_.timed_out()) {
     const auto failed = std::any_of(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {

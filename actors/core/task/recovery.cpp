@@ -306,7 +306,8 @@ task_machine::answer task_machine::answer_of(const v1::StepRecord& step) const {
 
 void task_machine::answer_given_up(std::uint32_t index) {
   if (of_end(at(index))) return answer_end(index);
-  if (stopped()) return;
+  // A task that gives way is undone next, whatever its workflow answers.
+  if (stopped() || gives_way()) return;
   const auto why = why_given_up(at(index));
   switch (answer_of(at(index))) {
     case answer::park: park(record_, why, ctx_.now, out_); break;
@@ -395,7 +396,7 @@ void task_machine::time_out() {
 /// The workflow's answer is undo. The brake on mass undo may hold the task: if an operator repairs it meanwhile, no undo is needed.
 void task_machine::undo_or_hold(std::string reason) {
   out_.answered_undo = true;
-  if (!ctx_.hold_undo) return begin_undo(std::move(reason));
+  if (!ctx_.hold_undo || is_called_off()) return begin_undo(std::move(reason));
   record_.set_undo_held(true);
   add_event(record_, v1::EVENT_KIND_TASK_UNDO_HELD, 0, 0, ctx_.now, reason);
   record_.set_undo_reason(std::move(reason));

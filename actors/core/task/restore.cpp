@@ -5,6 +5,7 @@
 
 #include "actors/core/task/record.hpp"
 #include "messages/holds.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead::core {
 
@@ -122,7 +123,7 @@ restored_rise::restored_rise(std::int64_t backup_unix_ms, moment now) {
 void may_have_begun(v1::TaskRecord& record, std::int64_t backup_unix_ms) {
   record.set_restored_from_unix_ms(backup_unix_ms);
   for (auto& step : *record.mutable_steps())
-    if (step.kind() == v1::STEP_KIND_CALL || step.kind() == v1::STEP_KIND_WORKFLOW) may_be_performed(step, backup_unix_ms);
+    if (carried_out_elsewhere(step.kind())) may_be_performed(step, backup_unix_ms);
 }
 
 void may_have_been_undone(v1::TaskRecord& record, std::int64_t backup_unix_ms) {
@@ -190,7 +191,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       case v1::STEP_STATE_FAILED:
         // A child that has failed is undone before another one begins.
         if (child_stands(step) || planted.restore_without_doubt) break;
-        if (step.kind() != v1::STEP_KIND_CALL && step.kind() != v1::STEP_KIND_WORKFLOW) break;
+        if (!carried_out_elsewhere(step.kind())) break;
         // Only its workflow says whether it is undone though it has failed; if not, this has no effect.
         if ((undoing || step.dropped()) && has_failed_for_certain(step)) doubt_undo(step, backup_unix_ms);
         // Nothing performs it any more.

@@ -1,5 +1,6 @@
 #include "actors/core/task/standing.hpp"
 
+#include "actors/core/workflow/check_kinds.hpp"
 #include "messages/task_states.hpp"
 
 namespace fairlead::core {
@@ -61,6 +62,38 @@ std::string passed_over_words(const v1::TaskRecord& record, const workflow& defi
 
 std::string end_words(const v1::TaskRecord& record, const workflow& definition) {
   return definition.has_end() ? words_of_passed_over(record, definition, true) : std::string{};
+}
+
+const v1::StepRecord* pivot_begun(const v1::TaskRecord& record, const workflow& definition, const planted_faults* planted) {
+  if (planted != nullptr && planted->undo_pivot) return nullptr;
+  for (const auto& step : record.steps()) {
+    if (!definition.step_definition(step.definition()).pivot()) continue;
+    const auto done = step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_COMPLETED || child_stands(step);
+    if (step.doubtful() || done) return &step;
+  }
+  return nullptr;
+}
+
+std::optional<error> cannot_undo(const v1::TaskRecord& record, const workflow& definition, const planted_faults* planted) {
+  const auto over = fairlead::has_ended(record.state());
+  if (const auto* pivot = pivot_begun(record, definition, planted))
+    return error{
+        v1::ERROR_CODE_WRONG_STATE,
+        "the pivot " + pivot->path() + " of task " + record.id() + " has completed or may have: the task cannot be undone any more",
+        over ? std::string{}
+             : "fairlead task show " + record.id() + " shows what it waits for; fairlead task terminate " + record.id() +
+                   " ends it and leaves what was done"};
+  for (const auto& step : record.steps()) {
+    const auto& says = definition.step_definition(step.definition());
+    const auto happened =
+        step.doubtful() || step.rounds() > 0 || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
+    // What a child has done it undoes itself, or says that it cannot.
+    if (says.finally() == v1::FINALLY_NO && happened && !says_how_it_is_undone(says))
+      return error{v1::ERROR_CODE_WRONG_STATE, "workflow " + record.workflow() + " does not say how to undo step " + step.path(),
+                   (over ? std::string{} : "fairlead task terminate " + record.id() + " ends the task and leaves what was done; ") +
+                       "for future tasks deploy the workflow with undo: { call: … } or undo: none"};
+  }
+  return std::nullopt;
 }
 
 }  // namespace fairlead::core

@@ -1,10 +1,13 @@
 #pragma once
-// What a task that has failed leaves behind: which steps stand, which are undone, and which are in doubt.
+// What a task has done: which steps stand, which are undone, which are in doubt, and whether something of it can never be undone.
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "actors/core/planted_faults.hpp"
 #include "actors/core/workflow/workflow.hpp"
+#include "messages/error.hpp"
 #include "messages/task.pb.h"
 
 namespace fairlead::core {
@@ -26,5 +29,10 @@ std::string standing_words(const standing& what);
 std::string passed_over_words(const v1::TaskRecord& record, const workflow& definition);
 /// The same of its steps of the end.
 std::string end_words(const v1::TaskRecord& record, const workflow& definition);
+
+/// A pivot that has happened, or may have; null: none. With a pivot the task only goes forward. `planted`: null in production.
+const v1::StepRecord* pivot_begun(const v1::TaskRecord& record, const workflow& definition, const planted_faults* planted);
+/// Why the task cannot be undone now; nullopt: it can, as far as its own steps say. The definition is usable.
+std::optional<error> cannot_undo(const v1::TaskRecord& record, const workflow& definition, const planted_faults* planted);
 
 }  // namespace fairlead::core

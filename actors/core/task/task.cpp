@@ -179,16 +179,6 @@ bool task_machine::stopped() const {
 
 v1::StepRecord* task_machine::find(std::uint32_t step) { return step < steps() ? &at(step) : nullptr; }
 
-const v1::StepRecord* task_machine::pivot_begun() const {
-  for (const auto& step : record_.steps()) {
-    if (!definition_of(step).pivot()) continue;
-    if (planted(&planted_faults::undo_pivot)) continue;
-    const auto done = step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_COMPLETED || child_stands(step);
-    if (step.doubtful() || done) return &step;
-  }
-  return nullptr;
-}
-
 bool task_machine::timed_out() const {
   const auto limit = times_out_at(record_, ctx_.definition->definition());
   return limit > 0 && !record_.timed_out() && now_ms() >= limit;
@@ -204,6 +194,7 @@ void task_machine::advance() {
   if (out_.fatal) return;
   if (record_.undo_held() && !ctx_.hold_undo && !sleeps(record_) && record_.state() == v1::TASK_STATE_RUNNING)
     begin_undo(record_.undo_reason());
+  if (gives_way()) give_way(record_.undo_reason());
   if (record_.failing()) return advance_fail();
   if (stopped()) return;
   if (record_.state() == v1::TASK_STATE_RUNNING) advance_perform();

@@ -4,7 +4,7 @@
 
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/record.hpp"
-#include "actors/core/task/steps/items.hpp"
+#include "actors/core/items/items.hpp"
 #include "actors/core/workflow/finally.hpp"
 #include "messages/holds.hpp"
 

@@ -7,6 +7,7 @@
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/json_cursor.hpp"
 #include "actors/core/workflow/wait.hpp"
+#include "messages/task_states.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::core {
@@ -238,8 +239,7 @@ refused_key why_no_undo(v1::StepKind kind) {
 
 bool may_fail(const v1::StepDefinition& step) {
   if (step.join() > 0) return true;
-  return step.kind() == v1::STEP_KIND_CALL || step.kind() == v1::STEP_KIND_WORKFLOW ||
-         (step.kind() == v1::STEP_KIND_SIGNAL && !step.goes_on_untimely());
+  return carried_out_elsewhere(step.kind()) || (step.kind() == v1::STEP_KIND_SIGNAL && !step.goes_on_untimely());
 }
 
 bool says_how_it_is_undone(const v1::StepDefinition& step) { return step.has_undo() || step.kind() == v1::STEP_KIND_WORKFLOW; }

@@ -51,7 +51,7 @@ bool may_have_begun_since_backup(const workflow& definition, const v1::TaskRecor
     seen[index] = true;
     const auto& one = step_at(record, index);
     if (one.state() != v1::STEP_STATE_PENDING) continue;
-    const auto acts = one.kind() == v1::STEP_KIND_CALL || one.kind() == v1::STEP_KIND_WORKFLOW;
+    const auto acts = carried_out_elsewhere(one.kind());
     if (acts && one.doubtful() && one.started_at_unix_ms() == 0) return true;
     // What is behind a call begins after it.
     if (acts) continue;

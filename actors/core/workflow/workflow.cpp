@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "actors/core/workflow/item_call.hpp"
+#include "actors/core/items/item_call.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead::core {
 
@@ -62,8 +63,7 @@ std::optional<error> unusable_kind(const v1::StepDefinition& step) {
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step.name() + " has a `finally` that this release does not know", ""};
   if (step.kind() == v1::STEP_KIND_WORKFLOW && step.workflow().empty())
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step.name() + " names no sub-workflow", ""};
-  const bool may_take_whole_input = step.kind() == v1::STEP_KIND_CALL || step.kind() == v1::STEP_KIND_WORKFLOW;
-  if (!may_take_whole_input && step.with_json().empty())
+  if (!carried_out_elsewhere(step.kind()) && step.with_json().empty())
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step.name() + " has no agent and no value", ""};
   return std::nullopt;
 }

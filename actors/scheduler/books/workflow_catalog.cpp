@@ -4,7 +4,7 @@
 
 #include "actors/core/text/text.hpp"
 #include "actors/core/workflow/check.hpp"
-#include "actors/core/workflow/item_call.hpp"
+#include "actors/core/items/item_call.hpp"
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
 

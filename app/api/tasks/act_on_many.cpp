@@ -41,7 +41,9 @@ struct count_of_tasks {
 
   /// `paused`: absent where nobody knows.
   void add(const v1::TaskEnd& task, std::optional<bool> paused) {
+    const auto left = what.ids.empty() && left_to_parent(what.what.verb(), task.id());
     const auto misfit = bulk::is_operation(task.id()) ? "the task carries out an operation"
+                        : left                        ? "the task is a child, and is left to the action on its parent"
                                                       : misfit_of(what.what.verb(), task.state(), task.parked(), paused);
     if (!misfit.empty()) return void(++refused[misfit]);
     ++count;

@@ -41,7 +41,8 @@ result<operation> read_operation(const operate_options& options);
 /// task's id in the sentence is ignored.
 class operate_tally {
  public:
-  explicit operate_tally(std::uint64_t tasks) : tasks_(tasks) {}
+  /// `children`: that were left to their parents.
+  explicit operate_tally(std::uint64_t tasks, std::uint64_t children = 0) : tasks_(tasks), children_(children) {}
 
   void add(const v1::OperateResult& answer);
   /// The command stops: no further request is sent.
@@ -67,6 +68,7 @@ class operate_tally {
   };
 
   std::uint64_t tasks_;
+  std::uint64_t children_;
   std::uint64_t done_ = 0;
   std::vector<refusal> refusals_;
   std::map<std::string, group> groups_;

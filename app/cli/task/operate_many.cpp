@@ -49,6 +49,7 @@ class progress_line {
 struct found_tasks {
   std::vector<std::string> ids;
   std::vector<v1::TaskSummary> first;
+  std::uint64_t children = 0;  // left to their parents
 };
 
 /// The same request about archived tasks, which have ended; false: none can match.
@@ -73,6 +74,10 @@ result<found_tasks> find_tasks(client& to, const operation& what) {
     if (!page) return page.failure();
     for (auto& task : *page->mutable_items()) {
       if (!concerns(what.action.verb(), task) || !known.insert(task.id()).second) continue;
+      if (left_to_parent(what.action.verb(), task.id())) {
+        ++out.children;
+        continue;
+      }
       out.ids.push_back(task.id());
       if (out.first.size() < tasks_shown) out.first.push_back(std::move(task));
     }
@@ -82,7 +87,16 @@ result<found_tasks> find_tasks(client& to, const operation& what) {
     if (what.action.verb() != v1::OPERATOR_VERB_DELETE || request.archived() || !ask_for_archived(request)) break;
   }
   progress.clear();
+  // A child is deleted after its parent.
+  if (what.action.verb() == v1::OPERATOR_VERB_DELETE)
+    std::stable_sort(out.ids.begin(), out.ids.end(), [](const auto& one, const auto& other) { return level_of(one) < level_of(other); });
   return out;
+}
+
+std::string children_text(const found_tasks& found) {
+  if (found.children == 0) return "";
+  if (found.children == 1) return "One child that matches is left to the action on its parent.\n";
+  return std::to_string(found.children) + " children that match are left to the action on their parents.\n";
 }
 
 std::string found_text(const found_tasks& found) {
@@ -92,7 +106,7 @@ std::string found_text(const found_tasks& found) {
                time_cell(task.created_at_unix_ms()), shortened(task.reason(), 160)});
   auto out = (found.ids.size() == 1 ? "One task matches:\n" : std::to_string(found.ids.size()) + " tasks match:\n") + table.text();
   if (found.ids.size() > found.first.size()) out += "and " + std::to_string(found.ids.size() - found.first.size()) + " more\n";
-  return out;
+  return out + children_text(found);
 }
 
 /// Asks what would become of each task, and leaves out those that go by another version than the one that is left.
@@ -123,13 +137,17 @@ result<operate_tally> try_out(client& to, const operation& what, found_tasks& fo
   return tally;
 }
 
-operate_tally send_all(client& to, const operation& what, const std::vector<std::string>& ids) {
-  operate_tally tally{ids.size()};
+operate_tally send_all(client& to, const operation& what, const found_tasks& found) {
+  const auto& ids = found.ids;
+  operate_tally tally{ids.size(), found.children};
   progress_line progress;
-  for (std::size_t at = 0; at < ids.size(); at += tasks_a_request) {
+  for (std::size_t at = 0; at < ids.size();) {
     v1::OperateRequest request;
     *request.mutable_action() = what.action;
-    for (auto i = at; i < std::min(at + tasks_a_request, ids.size()); ++i) request.add_ids(ids[i]);
+    // A child can be deleted once it was answered that its parent is.
+    const auto level = level_of(ids[at]);
+    const auto to_end = std::min(at + tasks_a_request, ids.size());
+    while (at < to_end && (what.action.verb() != v1::OPERATOR_VERB_DELETE || level_of(ids[at]) == level)) request.add_ids(ids[at++]);
     const auto reply = to.operate(request);
     if (!reply) {
       tally.stop(reply.failure());
@@ -159,7 +177,10 @@ int operate_on_many(cli_context& context, const operate_options& options, const 
     if (!context.json && !options.yes && !found->ids.empty()) std::fputs(tried->text("It would be done").c_str(), stderr);
   }
   if (found->ids.empty()) {
-    print(context, context.json ? operate_tally{0}.json(options.verb) + "\n" : "No task matches: nothing to do.\n");
+    print(context, context.json           ? operate_tally{0, found->children}.json(options.verb) + "\n"
+                   : found->children == 0 ? "No task matches: nothing to do.\n"
+                                          : "No task without a parent matches: nothing to do.\n" + children_text(*found) +
+                                                "To act on a child alone, name it by its ID.\n");
     return context.code;
   }
   // A program does not need the table.
@@ -169,7 +190,7 @@ int operate_on_many(cli_context& context, const operate_options& options, const 
             confirm(options.verb + " " + std::to_string(found->ids.size()) + (found->ids.size() == 1 ? " task" : " tasks"));
         !confirmed)
       return fail(confirmed.failure());
-  const auto tally = send_all(*connected, what, found->ids);
+  const auto tally = send_all(*connected, what, *found);
   print(context, context.json ? tally.json(options.verb) + "\n" : tally.text());
   if (tally.stopped()) return fail(*tally.stopped());
   if (context.code != exit_ok) return context.code;

@@ -43,7 +43,8 @@ std::string operate_tally::json(const std::string& verb, bool dry_run) const {
   out.begin_object().key("action").string(verb);
   if (dry_run) out.key("dry_run").boolean(true);
   out.key("count").number(tasks_).key("done").number(done_);
-  out.key("refused").number(std::uint64_t{refusals_.size()}).key("unknown").number(tasks_ - answered()).key("refusals").begin_array();
+  out.key("refused").number(std::uint64_t{refusals_.size()}).key("unknown").number(tasks_ - answered());
+  out.key("left_to_parents").number(children_).key("refusals").begin_array();
   for (const auto& one : refusals_) {
     out.begin_object().key("id").string(one.id).key("code").string(code_word(one.why.code));
     out.key("error").string(one.why.sentence).key("remedy").string(one.why.remedy).end_object();

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/standing.hpp"
-#include "actors/core/task/steps/items.hpp"
 #include "actors/core/task/task.hpp"
 #include "app/cli/attempts/times.hpp"
 #include "app/cli/screen/table.hpp"
@@ -53,6 +53,10 @@ std::string rules_text(const v1::TaskShowReply& reply, const v1::StepRecord& ste
   return out;
 }
 
+std::string items_text(const v1::StepRecord& step) {
+  return step.has_items() ? "; items: " + core::item_words(step.items()) : std::string{};
+}
+
 std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agents) {
   const auto& steps = reply.task().steps();
   const auto any = [&](auto made) { return std::any_of(steps.begin(), steps.end(), made); };
@@ -71,7 +75,7 @@ std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agent
     const auto& step = steps[i];
     std::vector<cell> row{
         step.path(),
-        step_state_text(reply.task(), step) + (step.dropped() ? ", dropped" : "") + rounds_text(reply, step) + rules_text(reply, step),
+        step_state_text(reply.task(), step) + (step.dropped() ? ", dropped" : "") + rounds_text(reply, step) + items_text(step) + rules_text(reply, step),
         number(step.attempt()), number(step.failure_count()), number(step.tries())};
     if (looked_up) row.push_back(attempts_text(step.lookup()));
     if (undone) row.push_back(attempts_text(step.undo()));
@@ -125,16 +129,6 @@ std::string history_text(const v1::TaskRecord& task) {
                shortened(event.detail(), 160)});
   }
   return table.empty() ? "" : "\nHistory\n" + table.text();
-}
-
-/// `items     notify 10000: 9,980 completed, 3 failed, 17 in progress`
-std::string items_lines(const v1::TaskRecord& task) {
-  std::string out;
-  for (const auto& step : task.steps())
-    if (step.has_items())
-      out +=
-          "items     " + printable(step.path()) + " " + std::to_string(step.items().count()) + ": " + core::item_words(step.items()) + "\n";
-  return out;
 }
 
 /// Why the task makes no progress, in full length.
@@ -208,7 +202,6 @@ std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& a
   out += "workflow  " + version_text(task) + "\n";
   if (task.has_parent()) out += "parent    " + printable(task.parent().id()) + "\n";
   out += "state     " + task_state_text(task.state(), task.parked(), task.paused()) + (reply.archived() ? ", archived" : "") + "\n";
-  out += items_lines(task);
   out += standstill_text(reply);
   if (!task.labels().empty()) out += "labels    " + printable(labels_text(task.labels())) + "\n";
   if (task.priority() != 0) out += "priority  " + std::to_string(task.priority()) + "\n";

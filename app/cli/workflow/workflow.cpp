@@ -15,6 +15,7 @@
 #include "app/cli/workflow/workflow_show.hpp"
 #include "app/config/config.hpp"
 #include "app/expressions/workflow_expressions.hpp"
+#include "app/files/deploy_order.hpp"
 #include "app/files/workflow_file.hpp"
 #include "app/json/node/workflows.hpp"
 #include "app/json/writer.hpp"
@@ -69,8 +70,7 @@ read_files read_all(const std::vector<std::string>& paths, const std::string& ag
   }
   expression_pool worker;
   for (const auto& path : paths) {
-    out.workflows.push_back(read_workflow(path, agents ? &*agents : nullptr));
-    check_expressions(out.workflows.back(), worker);
+    out.workflows.push_back(read_with_expressions(path, agents ? &*agents : nullptr, worker));
     const auto& found = out.workflows.back().problems;
     out.problems.insert(out.problems.end(), found.begin(), found.end());
     if (agents && found.empty()) add_advice(out.workflows.back(), node.config, out.advice);
@@ -143,32 +143,6 @@ void check_workflows(cli_context& context, const std::vector<std::string>& paths
   if (!files.problems.empty()) context.code = fail_with(files.problems);
 }
 
-/// Sub-workflows before the workflows that name them, so that no deployment warns of one that comes next.
-class deploy_order {
- public:
-  explicit deploy_order(const std::vector<workflow_file>& files) : files_(files), seen_(files.size()) {
-    for (std::size_t i = 0; i < files.size(); ++i) add(i);
-  }
-
-  const std::vector<const workflow_file*>& all() const { return order_; }
-
- private:
-  void add(std::size_t file) {
-    if (seen_[file]) return;
-    seen_[file] = true;
-    for (const auto& step : files_[file].definition.steps()) {
-      if (step.kind() != v1::STEP_KIND_WORKFLOW) continue;
-      for (std::size_t i = 0; i < files_.size(); ++i)
-        if (files_[i].definition.name() == step.workflow()) add(i);
-    }
-    order_.push_back(&files_[file]);
-  }
-
-  const std::vector<workflow_file>& files_;
-  std::vector<bool> seen_;
-  std::vector<const workflow_file*> order_;
-};
-
 /// Deploys nothing if any file has a problem.
 void deploy_workflows(cli_context& context, const std::vector<std::string>& paths) {
   const auto files = read_all(paths, "");
@@ -184,9 +158,10 @@ void deploy_workflows(cli_context& context, const std::vector<std::string>& path
   json_writer out;
   out.begin_object().key("deployed").begin_array();
   std::optional<error> failed;
-  const deploy_order order{files.workflows};
-  for (const auto* const one : order.all()) {
-    const auto& file = *one;
+  std::vector<v1::WorkflowDefinition> all;
+  for (const auto& file : files.workflows) all.push_back(file.definition);
+  for (const auto one : deploy_order(all)) {
+    const auto& file = files.workflows[one];
     v1::DeployRequest request;
     *request.mutable_definition() = file.definition;
     request.set_source(file.source);

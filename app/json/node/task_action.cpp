@@ -1,5 +1,6 @@
 #include "app/json/node/task_action.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "actors/core/request_limits.hpp"
@@ -112,6 +113,19 @@ std::string misfit_of(v1::OperatorVerb verb, v1::TaskState state, bool parked, s
     default: return "";
   }
 }
+
+bool left_to_parent(v1::OperatorVerb verb, const std::string& task_id) {
+  switch (verb) {
+    case v1::OPERATOR_VERB_UNDO:
+    case v1::OPERATOR_VERB_CANCEL:
+    case v1::OPERATOR_VERB_TERMINATE:
+    case v1::OPERATOR_VERB_PAUSE:
+    case v1::OPERATOR_VERB_RESUME: return level_of(task_id) > 0;
+    default: return false;
+  }
+}
+
+std::size_t level_of(const std::string& task_id) { return static_cast<std::size_t>(std::count(task_id.begin(), task_id.end(), '~')); }
 
 std::string without_id(const std::string& sentence, const std::string& id) {
   std::string out;

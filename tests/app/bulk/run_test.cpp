@@ -260,6 +260,23 @@ TEST_F(an_operation, never_acts_on_operations) {
   EXPECT_EQ(run_to_the_end().answered(), 100U);
 }
 
+TEST_F(an_operation, leaves_children_to_their_parents_unless_they_are_named) {
+  tasks_.insert(tasks_.begin(), "t-0/ship~1");
+  input_ = R"({"verb":"pause","filter":{"workflow":"order"},"rate":400,"by":"ann","as_of_unix_ms":1795507200000,"count":100})";
+  EXPECT_EQ(run_to_the_end().answered(), 100U);
+  EXPECT_EQ(done_.count("t-0/ship~1"), 0U);
+  input_ = R"({"verb":"pause","ids":["t-0/ship~1"],"rate":400,"by":"ann","as_of_unix_ms":1795507200000,"count":1})";
+  EXPECT_EQ(run_to_the_end().answered(), 1U);
+  EXPECT_EQ(done_.count("t-0/ship~1"), 1U);
+}
+
+TEST_F(an_operation, tries_parked_children_again) {
+  tasks_.push_back("t-0/ship~1");
+  input_ = R"({"verb":"retry","filter":{"workflow":"order"},"rate":400,"by":"ann","as_of_unix_ms":1795507200000,"count":101})";
+  EXPECT_EQ(run_to_the_end().answered(), 101U);
+  EXPECT_EQ(done_.count("t-0/ship~1"), 1U);
+}
+
 TEST_F(an_operation, takes_ids_as_they_were_given) {
   input_ = R"({"verb":"retry","ids":["t-1","t-2","t-9"],"rate":200,"by":"ann","as_of_unix_ms":1795507200000,"count":3})";
   EXPECT_EQ(run_to_the_end().answered(), 3U);

@@ -308,6 +308,51 @@ TEST(expression_pool, says_of_each_of_many_expressions_whether_it_compiles) {
   EXPECT_TRUE(pool.check_each({}).empty());
 }
 
+TEST(expression_pool, says_of_expressions_together_what_it_says_of_each_alone) {
+  const std::vector<std::string> all{".input.a + 1",
+                                     ".input.a | map(. + 1) | length",
+                                     "map",
+                                     "length(1)",
+                                     "sub(\"a\"; \"b\")",
+                                     "sub(\"a\"; \"b\"; \"g\"; 1)",
+                                     "{a: 1, add: 2, (\"b\"): map(.)}",
+                                     "{a, length}",
+                                     "{a: length(1)}",
+                                     "\"x\\(.input.a | map)y\"",
+                                     "\"x\\(.input.a | map(.))y\"",
+                                     "if .input.a then 1 else length end",
+                                     "if then 1 end",
+                                     ".input.a as $x | $x",
+                                     ".input.a + $x",
+                                     "def f: 1; f",
+                                     "def f: 1; f(2)",
+                                     ".input.default // .def",
+                                     "1 / 0",
+                                     "try error(\"x\") catch .",
+                                     "try error(\"x\"; 1) catch .",
+                                     "first(range(1; 10; 2))",
+                                     "[.input.list[] | select(.a > 1)] | sort_by(.b)",
+                                     "@base64 \"x\\(length)\"",
+                                     "reduce .input.a[] as $x (0; . + $x)",
+                                     "label $out | 1, break $out",
+                                     "break $out",
+                                     "reduce(1)",
+                                     "1 +",
+                                     "{(1): 2}",
+                                     ".input.a |= 1",
+                                     ".. | numbers"};
+  expression_pool pool(options());
+  const auto together = pool.check_each(all);
+  ASSERT_EQ(together.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto reply = ask(pool, request({all[i]}, "")).get();
+    EXPECT_EQ(together[i].ok(), !reply.has_error()) << all[i] << ": " << said(reply);
+    if (!together[i].ok()) EXPECT_EQ(together[i].failure().sentence, reply.error().sentence());
+    // A pair is asked for together whatever the group around it was.
+    EXPECT_EQ(ask(pool, request({"1 + 1", all[i]}, "")).get().has_error(), reply.has_error()) << all[i];
+  }
+}
+
 TEST(expression_pool, tells_expressions_with_one_shape_in_the_words_of_each) {
   expression_pool pool(options());
   const auto out = pool.check_each({".input.a | nothing_known", ".input.b | nothing_known", ".input.c | length", ".input.d / 1",

@@ -209,6 +209,61 @@ TEST_F(simulated_workflows, begin_other_workflows_where_their_files_are_there) {
   EXPECT_EQ(found(run(sell, wanted)).count("undone_twice pay"), 1U);
 }
 
+TEST_F(simulated_workflows, that_stall_are_a_finding) {
+  auto on = sound(pay);
+  on.most_happenings = 5;
+  const auto all = run_campaign(on, {20, 1, false});
+  EXPECT_EQ(ends(all), names{"stalled"});
+  const auto* stalled = find(all, finding_kind::stalled);
+  ASSERT_NE(stalled, nullptr);
+  EXPECT_EQ(stalled->runs, 20U);
+  EXPECT_EQ(stalled->sentence,
+            "A task of workflow pay can stay without an end, and nothing tells an operator; the endings say where it stops.");
+  EXPECT_NE(report_text({"pay.yaml", all, {}, {}, false}).find("  stalled: A task of workflow pay"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(report_json({"pay.yaml", all, {}, {}, false}))["ok"], false);
+}
+
+TEST_F(simulated_workflows, keep_their_attempts_by_heartbeats) {
+  // Services take up to 300ms, so without heartbeats most attempts would be lost, and the step has only one.
+  const auto all = run(R"(workflow: slow
+on_failure: undo
+steps:
+  work: { agent: a, call: work, timeout: 10s, heartbeat: 100ms, attempts: 1, in_doubt: fail, undo: { call: clean } }
+)");
+  EXPECT_EQ(found(all), names{});
+  EXPECT_EQ(ends(all).count("stalled"), 0U);
+  const auto completed = std::find_if(all.endings.begin(), all.endings.end(), [](const ending& one) { return one.word == "completed"; });
+  ASSERT_NE(completed, all.endings.end());
+  EXPECT_GT(completed->runs * 10, all.seeds * 6);
+}
+
+TEST_F(simulated_workflows, take_inputs_and_outputs_from_a_test_file) {
+  wanted_simulation wanted;
+  wanted.values = write("order.test.yaml", R"(test: order.yaml
+cases:
+  - name: one
+    input: { amount: 4711 }
+    agents:
+      reserve: { output: { shelf: 815 } }
+      charge: { output: 1 }
+    expect: { end: completed }
+)");
+  const auto on = sound(order_workflow, wanted);
+  const auto& values = on.values.at("order");
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    EXPECT_EQ(nlohmann::json::parse(values.input(dice{seed})), (nlohmann::json{{"amount", 4711}}));
+    EXPECT_EQ(nlohmann::json::parse(values.output(on.workflows.front().steps(0), dice{seed})), (nlohmann::json{{"shelf", 815}}));
+  }
+  const auto once = world{on, 3, nullptr, true}.run();
+  ASSERT_FALSE(once.story.empty());
+  EXPECT_NE(once.story.front().second.find("4711"), std::string::npos) << once.story.front().second;
+
+  wanted.values = folder_ + "/none.test.yaml";
+  const auto refused = made(order_workflow, wanted);
+  ASSERT_EQ(refused.problems.size(), 1U);
+  EXPECT_NE(to_text(refused.problems[0]).find("none.test.yaml"), std::string::npos) << to_text(refused.problems[0]);
+}
+
 TEST_F(simulated_workflows, are_the_same_with_the_same_seed) {
   const auto on = sound(pay);
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {

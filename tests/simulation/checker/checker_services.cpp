@@ -251,6 +251,8 @@ void checker::note_waits(const v1::TaskRecord& record) {
     const auto& step = record.steps(static_cast<int>(i));
     auto ready = runs && !plan->own(i) && !step.until_open() && step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() == 0 &&
                  step.complete_by_unix_ms() == 0;
+    // A task that is neither undone nor to fail never begins them.
+    ready = ready && plan->step(i).finally() != v1::FINALLY_AFTER_FAILURE;
     ready = ready && is_ready(*plan, record, i);
     // What the worker has to evaluate first may wait for that.
     const auto& asks = plan->step(i);

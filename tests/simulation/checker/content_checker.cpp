@@ -1,6 +1,7 @@
 #include "tests/simulation/checker/content_checker.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "actors/core/text/json.hpp"
 #include "store/rows/task_rows.hpp"
@@ -98,21 +99,34 @@ const std::string* content_checker::given(const step_name& of) const {
 }
 
 bool content_checker::gives(const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record,
-                            const std::string& stored) {
+                            const std::string& stored) const {
   const auto fits = [&](const value& by) {
     const auto expected = fill_template(step.with_json(), by);
     return expected && same(stored, *expected);
   };
   if (fits(document)) return true;
   if (step.join() == 0) return false;
-  // The completed needs that the join may not have waited for, all others taken as they are.
-  std::vector<std::string> surplus;
+  std::vector<std::string> needs;
   for (const auto& one : record.steps())
-    if (std::find(step.needs().begin(), step.needs().end(), one.path()) != step.needs().end()) surplus.push_back(one.path());
-  for (std::uint32_t which = 1; which < 1U << surplus.size(); ++which) {
+    if (std::find(step.needs().begin(), step.needs().end(), one.path()) != step.needs().end()) needs.push_back(one.path());
+  // The join need not have waited for a need, so nobody else can tell whether that had ended, or was dropped, when the step read it.
+  auto unended = document;
+  for (const auto& need : needs) unended.members["steps"].members[need] = unended.members["status"].members[need] = value{};
+  const std::array views{document_of(record, view::needed), document_of(record, view::before), unended};
+  std::size_t most = 1;
+  for (std::size_t i = 0; i < needs.size(); ++i) most *= views.size();
+  for (std::size_t which = 0; which < most; ++which) {
     auto then = document;
-    for (std::size_t i = 0; i < surplus.size(); ++i)
-      if ((which >> i & 1U) != 0) then.members["steps"].members[surplus[i]] = then.members["status"].members[surplus[i]] = value{};
+    auto rest = which;
+    for (const auto& need : needs) {
+      for (const auto* root : {"steps", "status"}) {
+        auto& members = then.members[root].members;
+        const auto& seen = views[rest % views.size()].members.at(root).members;
+        members.erase(need);
+        if (const auto known = seen.find(need); known != seen.end()) members.emplace(need, known->second);
+      }
+      rest /= views.size();
+    }
     if (fits(then)) return true;
   }
   return false;

@@ -105,8 +105,8 @@ class content_checker {
   value document_for(const v1::TaskRecord& record, std::uint32_t index) const {
     return document_of(record, record.steps(static_cast<int>(index)).dropped() ? view::before : view::needed);
   }
-  /// Whether `with` of the step gives what is stored. A need that its join did not wait for may have ended since.
-  static bool gives(const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record, const std::string& stored);
+  /// Whether `with` of the step gives what is stored. A need that its join did not wait for may have ended or have been dropped since.
+  bool gives(const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record, const std::string& stored) const;
   /// What the service has given for the step; null: nothing.
   const std::string* given(const step_name& of) const;
   void judge_when(const std::string& text, const std::string& when, const value& document);

@@ -23,7 +23,8 @@ consensus_harvest run_consensus_seeds(const consensus_run& like, std::uint64_t f
 int print_consensus_seeds(std::uint64_t first, std::uint64_t count, bool twice, unsigned threads);
 int print_consensus_seed(std::uint64_t seed, bool verbose, const std::string& fault);
 
-/// Each planted fault until the judge catches it. 0: all were caught.
-int run_planted_consensus(unsigned threads);
+/// Each planted fault until the judge catches it. 0: all were caught. `from`: the seed where each search begins; 0: one by which the fault was
+/// seen once.
+int run_planted_consensus(unsigned threads, std::uint64_t from);
 
 }  // namespace fairlead::simulation

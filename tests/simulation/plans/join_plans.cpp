@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "messages/task_states.hpp"
 #include "tests/simulation/plans/workflows.hpp"
 
 namespace fairlead::simulation {
@@ -11,8 +12,7 @@ namespace {
 void remove_joins(v1::WorkflowDefinition& from) {
   for (auto& step : *from.mutable_steps()) {
     // Without a join these cannot fail.
-    const auto cannot_fail = step.kind() != v1::STEP_KIND_CALL && step.kind() != v1::STEP_KIND_WORKFLOW &&
-                             (step.kind() != v1::STEP_KIND_SIGNAL || step.goes_on_untimely());
+    const auto cannot_fail = !carried_out_elsewhere(step.kind()) && (step.kind() != v1::STEP_KIND_SIGNAL || step.goes_on_untimely());
     if (cannot_fail) step.clear_on_failure();
     step.clear_join();
   }
@@ -56,8 +56,7 @@ void add_joins(v1::WorkflowDefinition& to, random_stream luck) {
       if (step.when_json().find(".steps") != std::string::npos) step.clear_when_json();
     }
     for (auto& other : *to.mutable_steps())
-      if (goes_on && (other.kind() == v1::STEP_KIND_CALL || other.kind() == v1::STEP_KIND_WORKFLOW) && !other.pivot() &&
-          needs(step, other.name()))
+      if (goes_on && carried_out_elsewhere(other.kind()) && !other.pivot() && needs(step, other.name()))
         other.set_on_failure(v1::ON_FAILURE_CONTINUE);
   }
   make_droppable(to);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "actors/core/workflow/check.hpp"
+#include "messages/task_states.hpp"
 #include "messages/time.hpp"
 #include "tests/simulation/plans/child_plans.hpp"
 #include "tests/simulation/plans/ends.hpp"
@@ -404,8 +405,7 @@ class generator {
 
   static bool may_fail(const v1::StepDefinition& step) {
     if (step.join() != 0) return true;
-    return step.kind() == v1::STEP_KIND_CALL || step.kind() == v1::STEP_KIND_WORKFLOW ||
-           (step.kind() == v1::STEP_KIND_SIGNAL && !step.goes_on_untimely());
+    return carried_out_elsewhere(step.kind()) || (step.kind() == v1::STEP_KIND_SIGNAL && !step.goes_on_untimely());
   }
 
   template <class Definition>

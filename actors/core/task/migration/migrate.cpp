@@ -50,6 +50,9 @@ std::optional<error> task_machine::refuse_version(const operated& e) {
     return error{v1::ERROR_CODE_NOT_FOUND, "there is no version " + short_hash(action.to_hash()) + " of workflow " + record_.workflow(),
                  "deploy it: fairlead workflow deploy FILE"};
   if (!e.target->usable()) return wrong(e.target->refusal().sentence, e.target->refusal().remedy);
+  if (record_.parent().call_of() != 0)
+    return wrong("task " + record_.id() + " carries out one item of task " + record_.parent().id() + ", by the version by which it began",
+                 "wait for its end: fairlead task watch " + record_.id());
   if (record_.state() == v1::TASK_STATE_UNDOING)
     return wrong("task " + record_.id() + " is being undone, by the version that its steps were carried out by",
                  "wait for its end: fairlead task watch " + record_.id());

@@ -1,6 +1,7 @@
-// Steps with a sub-workflow: a task of its own, the child, carries the step out. The step is running while the child lives, and undoing while
-// the child is undone; it has no attempts and is never in doubt itself. What one of the two decides and the other has to know is decided there
-// in the same commit (actors/scheduler/family.cpp). A parent whose decision about that crashed is told again by the stall check.
+// Steps with a sub-workflow: a task of its own, the child, carries the step out. The step is running while the child lives, and undoing
+// while the child is undone; it has no attempts, and is in doubt itself only since a restore. What one of the two decides and the other has
+// to know is decided there in the same commit (actors/scheduler/family.cpp). A parent whose decision about that crashed is told again by
+// the stall check.
 
 #include <algorithm>
 
@@ -242,6 +243,11 @@ bool task_machine::refuse_standing(const v1::StepRecord& step) {
          "undo it first: fairlead task undo " + step.child().id() + "; or go on with what it has done: fairlead task settle " +
              record_.id() + " " + step.path() + " --completed JSON");
   return true;
+}
+
+/// The parent has cancelled the task when it could not be undone: it is undone as soon as nothing speaks against that any more.
+bool task_machine::is_called_off() const {
+  return record_.state() == v1::TASK_STATE_RUNNING && !record_.undo_held() && !record_.undo_reason().empty();
 }
 
 }  // namespace fairlead::core

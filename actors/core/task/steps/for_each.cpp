@@ -7,7 +7,7 @@
 #include "actors/core/request_limits.hpp"
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/record.hpp"
-#include "actors/core/task/steps/items.hpp"
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
 #include "messages/ids.hpp"

@@ -32,6 +32,7 @@ void task_machine::end_performed() {
   if (asks_about_end() || !has_given_output() || parks_before_end()) return;
   let_go_of_end(true);
   const auto without = end_words(record_, *ctx_.definition);
+  record_.clear_undo_reason();
   move_task(record_, task_moves::complete, ctx_.now, out_);
   tell_output();
   record_.set_finished_at_unix_ms(now_ms());

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "actors/core/expression/together.hpp"
+
 namespace fairlead::core {
 namespace {
 
@@ -156,6 +158,22 @@ TEST(expression_shape, keeps_the_numbers_of_a_division) {
   EXPECT_NE(shape_of(".input.a / 1"), shape_of(".input.a / 0"));
   EXPECT_NE(shape_of("5 % (2 - 1)"), shape_of("5 % (2 - 2)"));
   EXPECT_EQ(shape_of(".input.a // 1"), shape_of(".input.b // 0"));
+}
+
+TEST(expression_names, are_bound_by_variables_and_definitions) {
+  for (const auto* none : {".input.a | map(. + 1)", ".input.default", ".def", "\"undefined\" | length", "_def"})
+    EXPECT_TRUE(binds_nothing(none)) << none;
+  for (const auto* some : {".input.a as $x | $x", "def f: 1; f", "1 | def f: 1; f", "(def\nf: 1; f)", "label $x | 1"})
+    EXPECT_FALSE(binds_nothing(some)) << some;
+}
+
+TEST(expression_calls, are_told_with_their_number_of_arguments) {
+  using calls = std::set<std::string>;
+  EXPECT_EQ(calls_of(".input.a + 1"), calls{});
+  EXPECT_EQ(calls_of(".input.a | map(length) | sub(\"a\"; \"(;)\") | length"), (calls{"map(.)", "length", "sub(.;.)"}));
+  EXPECT_EQ(calls_of("if .a then first(range(1; 2; 3)) else empty end"), (calls{"first(.)", "range(.;.;.)", "empty"}));
+  EXPECT_EQ(calls_of("{add: 1, length, b: keys, (\"c\"): [floor]}"), (calls{"keys", "floor"}));
+  EXPECT_EQ(calls_of("\"x\\(.a | ceil)y\""), calls{"ceil"});
 }
 
 TEST(expression_shape, is_none_where_the_check_refuses) {

@@ -296,5 +296,40 @@ TEST(task_restore, a_step_after_a_failure_is_looked_up_before_the_task_completes
   EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_SKIPPED);
 }
 
+/// Its child was undone before the backup, and the task waits for an operator.
+world with_failed_child() {
+  v1::StepDefinition ship;
+  ship.set_name("ship");
+  ship.set_kind(v1::STEP_KIND_WORKFLOW);
+  ship.set_workflow("shipment");
+  ship.set_on_failure(v1::ON_FAILURE_PARK);
+  const auto definition = graph({ship});
+  world w{definition};
+  w.started();
+  EXPECT_EQ(w.at(0).child().id(), "t1/ship~1");
+  w.apply(w.of_child(0, v1::TASK_STATE_UNDONE));
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_FAILED);
+  restore(w, definition, w.now_ms);
+  return w;
+}
+
+TEST(task_restore, a_step_whose_child_had_failed_may_have_begun_another_one) {
+  auto w = with_failed_child();
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_IN_DOUBT) << "an operator may have retried it in the lost time";
+  EXPECT_TRUE(w.at(0).doubtful());
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_SKIP, "ship").refused.has_value());
+  const auto made = w.operate(v1::OPERATOR_VERB_RETRY, "ship");
+  ASSERT_EQ(made.children.size(), 1U);
+  EXPECT_EQ(made.children.front().id, "t1/ship~2") << "the child that such a retry would have begun";
+  EXPECT_NE(w.record.restored_from_unix_ms(), 0) << "the child's calls count as possibly performed";
+}
+
+TEST(task_restore, a_child_that_an_operator_says_never_began_is_not_begun_again_by_its_id) {
+  auto w = with_failed_child();
+  const auto made = w.operate(v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, "ship");
+  ASSERT_EQ(made.children.size(), 1U);
+  EXPECT_EQ(made.children.front().id, "t1/ship~3");
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing

@@ -42,6 +42,9 @@ inline std::string text_of(const v1::StepRecord& step) {
   if (step.rounds() > 0) out += " rounds=" + std::to_string(step.rounds()) + (step.until_open() ? " UNTIL?" : "");
   if (step.wanted()) out += " WANTED";
   if (step.awaits_callback()) out += " CALLBACK?";
+  if (step.has_items())
+    out += " items=" + std::to_string(step.items().count()) + "[" + item_words(step.items()) + "]" +
+           (step.items().gathered() > 0 ? " gathered=" + std::to_string(step.items().gathered()) : "");
   if (step.has_child())
     out += " child=" + step.child().id() + ":" + state_word(step.child().state()) + (step.child().parked() ? ":PARKED" : "") +
            (step.child().stands() ? ":STANDS" : "");
@@ -116,8 +119,14 @@ inline std::string text_of(const decision& made) {
            time_text(hint.due_unix_ms()) + "\n";
   for (const auto& wait : made.waiting) out += "waiting for " + fake_agents::queues().at(wait.queue) + "\n";
   for (const auto& one : made.children) {
+    if (one.gathers != 0) {
+      out += "-> gather " + std::to_string(one.gathers) + " from item " + std::to_string(one.item) + (one.collects ? ", collected\n" : "\n");
+      continue;
+    }
     out += "-> child " + one.id + ": ";
-    if (one.begins)
+    if (one.begins && one.call_of != 0)
+      out += "begin call " + std::to_string(one.call_of) + "(" + one.input + ") of " + one.item_json;
+    else if (one.begins)
       out += "begin " + one.workflow + "(" + one.input + ")" +
              (one.deadline_unix_ms == 0 ? "" : " deadline=" + time_text(one.deadline_unix_ms));
     else

@@ -3,7 +3,7 @@
 //
 //   workflow [timeout=MS] [on_failure=undo|park|cool_off] [output=JSON]     then for each step a line
 //     NAME [value|wait|signal=NAME [on_timeout=continue]|workflow=NAME] [needs=A,B [join=N]] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL [also_if_failed]] [pivot] [finally=true|after_failure] [cool_off=MS]
-//       [every=MS max=N] [callback=MS] [rule=CODE,…[/attempts=N][/retry_for=MS][/backoff=MS]]…
+//       [for_each=PATH [at_once=N] [collect]] [every=MS max=N] [callback=MS] [rule=CODE,…[/attempts=N][/retry_for=MS][/backoff=MS]]…
 //       [when=JSON] [until=JSON] [with=JSON]
 //   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
 //   submit JSON | admit | outcome STEP ATTEMPT JSON | fault STEP ATTEMPT KIND CODE [RETRY_AFTER_MS] | evaluated STEP JSON... | evaluation_failed STEP SENTENCE
@@ -13,8 +13,8 @@
 //   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
 //   signal NAME [JSON] | callback STEP GENERATION [JSON] | callback_fault STEP GENERATION KIND CODE | clock_set_back MS
 //   migrate [dry_run] and the rest as behind `workflow`: the task goes on by this version of its workflow
-//   child STEP[~N] completed [JSON] | undone REASON | failed [stands] REASON | parked REASON | goes_on | undoing
-//   child_refused STEP[~N] CODE SENTENCE | restored MS (from a backup that old)
+//   child STEP[~N | .ITEM] completed [JSON] | undone REASON | failed [stands] REASON | parked REASON | goes_on | undoing
+//   child_refused STEP[~N | .ITEM] CODE SENTENCE | gathered STEP FIRST JSON (outputs of so many items) | restored MS (from a backup that old)
 //   operator VERB [STEP] [JSON]      retry skip completed never_happened undo cancel pause resume
 
 #include <algorithm>
@@ -119,7 +119,11 @@ class interpreter {
     if (verb == "child") return shown(child(given, lines.front()));
     if (verb == "child_refused") {
       const auto e = w.of_child(step_of(name_of(given.at(1))), v1::TASK_STATE_UNSPECIFIED, id_of(given.at(1)));
-      return shown(w.apply(child_refused{e.step, e.id, given.at(2), rest_after(lines.front(), 3)}));
+      return shown(w.apply(child_refused{e.step, e.id, given.at(2), rest_after(lines.front(), 3), 0, e.item}));
+    }
+    if (verb == "gathered") {
+      const auto json = rest_after(lines.front(), 3);
+      return shown(w.apply(items_gathered{step_of(given.at(1)), number(2), static_cast<std::uint32_t>(list_size(json).value()), json}));
     }
     if (verb == "restored") {
       // The Scheduler that held slots is gone.
@@ -140,9 +144,13 @@ class interpreter {
   }
 
  private:
-  static std::string name_of(const std::string& child) { return child.substr(0, child.find('~')); }
+  static std::string name_of(const std::string& child) { return child.substr(0, child.find_first_of("~.")); }
   /// Empty: the latest child of the step.
   std::string id_of(const std::string& child) const {
+    if (const auto dot = child.find('.'); dot != std::string::npos) {
+      const auto item = static_cast<std::uint32_t>(std::stoul(child.substr(dot + 1))) - 1;
+      return item_id(world_->record, world_->at(step_of(name_of(child))), item);
+    }
     return child.find('~') == std::string::npos ? "" : world_->record.id() + "/" + child;
   }
 
@@ -231,6 +239,9 @@ class interpreter {
         if (word == "finally=after_failure") one.set_finally(v1::FINALLY_AFTER_FAILURE);
         if (word.rfind("join=", 0) == 0) one.set_join(static_cast<std::uint32_t>(std::stoul(value)));
         if (word.rfind("rule=", 0) == 0) add_rule(one, value);
+        if (word.rfind("for_each=", 0) == 0) one.mutable_for_each()->set_list_json("\"${ " + value + " }\"");
+        if (word.rfind("at_once=", 0) == 0) one.mutable_for_each()->set_at_once(static_cast<std::uint32_t>(std::stoul(value)));
+        if (word == "collect") one.mutable_for_each()->set_collect(true);
         if (word.rfind("every=", 0) == 0) one.mutable_repeat()->set_every_ms(std::stol(value));
         if (word.rfind("max=", 0) == 0) one.mutable_repeat()->set_most(static_cast<std::uint32_t>(std::stoul(value)));
         if (word.rfind("callback=", 0) == 0) one.set_callback_ms(std::stol(value));

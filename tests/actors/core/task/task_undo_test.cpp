@@ -384,8 +384,9 @@ TEST(task_undo, of_a_failed_step_waits_for_its_expression) {
 TEST(task_undo, of_a_failed_step_without_an_input_waits_for_an_operator) {
   world w{undoing({also_if_failed(undoable(step("a"), R"({"n":"${ .input.missing }"})"))})};
   w.started();
-  EXPECT_TRUE(w.fault(0, 1, v1::FAULT_KIND_PERMANENT).parked);
+  EXPECT_TRUE(w.fault(0, 1, v1::FAULT_KIND_PERMANENT, "busy", 30'000).parked);
   EXPECT_EQ(w.at(0).fault().code(), "undo_input");
+  EXPECT_EQ(w.at(0).fault().retry_after_ms(), 0) << "the service has asked for that of the perform";
   EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_RETRY, "a").parked) << "its input is made once more";
   EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_SKIP, "a").ended);
   EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_UNDONE);

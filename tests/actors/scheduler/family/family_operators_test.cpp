@@ -80,8 +80,60 @@ TEST_F(family_operators_test, a_cancelled_child_past_its_pivot_goes_forward) {
   EXPECT_EQ(state_of("t1/ship~1"), "RUNNING");
   done("t1/ship~1", "send");
   EXPECT_EQ(state_of("t1/ship~1"), "COMPLETED");
+  EXPECT_TRUE(stored("t1/ship~1")->undo_reason().empty());
   EXPECT_EQ(step_of("t1", "ship"), "UNDOING child_pivot");
   EXPECT_EQ(state_of("t1"), "UNDOING PARKED");
+}
+
+TEST_F(family_operators_test, a_cancelled_child_is_undone_once_its_pivot_has_failed) {
+  auto pivot = kept("pack");
+  pivot.set_pivot(true);
+  pivot.set_attempts(3);
+  deploy(undone(workflow_of({pivot}, "shipment")));
+  shipping();
+  expect_done(operate(v1::OPERATOR_VERB_CANCEL, "t1"));
+  EXPECT_EQ(state_of("t1"), "UNDOING");
+  EXPECT_EQ(state_of("t1/ship~1"), "RUNNING") << "its pivot may have happened";
+  restart();
+  sweep();
+  add_agent(agent("n1/svc"));
+  answer(failure(perform_of("t1/ship~1", "pack"), v1::FAULT_KIND_TRANSIENT));
+  EXPECT_EQ(state_of("t1/ship~1"), "UNDONE");
+  EXPECT_NE(stored("t1/ship~1")->undo_reason().find("cancelled by task t1"), std::string::npos) << stored("t1/ship~1")->undo_reason();
+  EXPECT_EQ(step_of("t1", "ship"), "FAILED child_undone");
+  done("t1", "pay");
+  EXPECT_EQ(state_of("t1"), "UNDONE");
+}
+
+TEST_F(family_operators_test, a_cancelled_child_in_doubt_is_undone_once_an_operator_says_that_nothing_happened) {
+  auto pivot = kept("pack");
+  pivot.set_pivot(true);
+  pivot.set_in_doubt(v1::IN_DOUBT_PARK);
+  deploy(undone(workflow_of({pivot}, "shipment")));
+  shipping();
+  answer(failure(perform_of("t1/ship~1", "pack"), v1::FAULT_KIND_IN_DOUBT));
+  ASSERT_EQ(state_of("t1/ship~1"), "RUNNING PARKED");
+  expect_done(operate(v1::OPERATOR_VERB_CANCEL, "t1"));
+  EXPECT_EQ(state_of("t1"), "UNDOING PARKED") << "the child waits for an operator";
+  EXPECT_EQ(state_of("t1/ship~1"), "RUNNING PARKED");
+  expect_done(operate(v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, "t1/ship~1", "pack"));
+  EXPECT_EQ(handed("t1/ship~1", "pack"), 1u) << "it is not performed again";
+  EXPECT_EQ(state_of("t1/ship~1"), "UNDONE");
+  EXPECT_TRUE(unresolved(v1::ALERT_KIND_TASK_PARKED).empty());
+  done("t1", "pay");
+  EXPECT_EQ(state_of("t1"), "UNDONE");
+}
+
+TEST_F(family_operators_test, a_cancelled_child_whose_pivot_fails_for_good_does_not_park) {
+  auto pivot = kept("pack");
+  pivot.set_pivot(true);
+  pivot.set_on_failure(v1::ON_FAILURE_PARK);
+  deploy(undone(workflow_of({pivot}, "shipment")));
+  shipping();
+  expect_done(operate(v1::OPERATOR_VERB_CANCEL, "t1"));
+  failed("t1/ship~1", "pack");
+  EXPECT_EQ(state_of("t1/ship~1"), "UNDONE");
+  EXPECT_TRUE(unresolved(v1::ALERT_KIND_TASK_PARKED).empty());
 }
 
 TEST_F(family_operators_test, terminate_goes_down_and_waits) {
@@ -203,7 +255,8 @@ TEST_F(family_operators_test, a_failed_child_is_undone_before_another_one_begins
   expect_refused(operate(v1::OPERATOR_VERB_SKIP, "t1", "ship"), "t1/ship~1");
   expect_done(operate(v1::OPERATOR_VERB_UNDO, "t1/ship~1"));
   EXPECT_EQ(state_of("t1/ship~1"), "UNDOING");
-  expect_refused(operate(v1::OPERATOR_VERB_RETRY, "t1", "ship"), "t1/ship~1");
+  for (const auto verb : {v1::OPERATOR_VERB_RETRY, v1::OPERATOR_VERB_SKIP, v1::OPERATOR_VERB_SETTLE_COMPLETED})
+    expect_refused(operate(verb, "t1", "ship"), "task t1/ship~1, the child of step ship, is being undone");
   done("t1/ship~1", "pack");
   EXPECT_EQ(state_of("t1/ship~1"), "UNDONE");
   EXPECT_FALSE(stored("t1")->steps(0).child().stands());

@@ -302,6 +302,33 @@ TEST_F(scheduler_jobs_test, ReplaceWaitsForATaskThatCannotBeUndoneAndTheDeployWa
   EXPECT_TRUE(stored("nightly@2023-11-14T22:15:00Z"));
 }
 
+TEST_F(scheduler_jobs_test, ReplaceCancelsATaskWhoseChildHasNotComeToItsPivot) {
+  auto pack = ::fairlead::testing::step("pack");
+  pack.mutable_undo()->set_none(true);
+  auto send = ::fairlead::testing::step("send", {"pack"});
+  send.set_pivot(true);
+  deploy(workflow_of({pack, send}, "shipment"));
+  v1::StepDefinition ship;
+  ship.set_name("ship");
+  ship.set_kind(v1::STEP_KIND_WORKFLOW);
+  ship.set_workflow("shipment");
+  deploy(workflow_of({ship}, "report"));
+  auto spec = job("nightly");
+  spec.set_overlap(v1::OVERLAP_POLICY_REPLACE);
+  apply(spec);
+  tick(first_minute_ms);
+  tick(first_minute_ms + minute_ms);
+  EXPECT_EQ(stored("nightly@2023-11-14T22:14:00Z")->state(), v1::TASK_STATE_UNDOING);
+  EXPECT_EQ(stored("nightly@2023-11-14T22:14:00Z/ship~1")->state(), v1::TASK_STATE_UNDOING);
+  answer(failure(out.performs.at(0).what, v1::FAULT_KIND_PERMANENT));
+  EXPECT_TRUE(stored("nightly@2023-11-14T22:15:00Z"));
+  // The next one has come to it.
+  answer(success(out.performs.back().what));
+  tick(first_minute_ms + 2 * minute_ms);
+  EXPECT_EQ(stored("nightly@2023-11-14T22:15:00Z")->state(), v1::TASK_STATE_RUNNING);
+  EXPECT_TRUE(stored("nightly@2023-11-14T22:15:00Z")->terminated());
+}
+
 TEST_F(scheduler_jobs_test, AClockBehindTheMarksRaisesAnAlertAndRewindMendsIt) {
   apply(job("a"));
   apply(job("b"));

@@ -229,6 +229,15 @@ TEST(operate_tally, an_id_inside_another_word_is_no_id) {
   EXPECT_NE(tally.text().find("has a pivot that has happened"), std::string::npos);
 }
 
+TEST(operate_tally, children_that_were_left_to_their_parents_do_not_count) {
+  operate_tally tally{1, 3};
+  tally.add(answer("a"));
+  EXPECT_TRUE(tally.all_done());
+  const auto said = nlohmann::json::parse(tally.json("cancel"));
+  EXPECT_EQ(said["count"], 1);
+  EXPECT_EQ(said["left_to_parents"], 3);
+}
+
 TEST(operate_tally, what_was_not_answered_is_not_done) {
   operate_tally tally{3};
   tally.add(answer("a"));

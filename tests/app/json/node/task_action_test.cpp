@@ -76,5 +76,17 @@ TEST(an_action_on_a_task, is_no_signal) {
   EXPECT_EQ(read.failure().remedy.find("signal"), std::string::npos) << read.failure().remedy;
 }
 
+TEST(an_action_on_a_list, leaves_children_to_their_parents_where_it_goes_down_to_them) {
+  for (const auto verb :
+       {v1::OPERATOR_VERB_UNDO, v1::OPERATOR_VERB_CANCEL, v1::OPERATOR_VERB_TERMINATE, v1::OPERATOR_VERB_PAUSE, v1::OPERATOR_VERB_RESUME}) {
+    EXPECT_TRUE(left_to_parent(verb, "o-1/ship~1")) << v1::OperatorVerb_Name(verb);
+    EXPECT_TRUE(left_to_parent(verb, "o-1/ship~1/pack~2")) << v1::OperatorVerb_Name(verb);
+    EXPECT_FALSE(left_to_parent(verb, "o-1/ship")) << "anybody may choose this id";
+  }
+  for (const auto verb : {v1::OPERATOR_VERB_RETRY, v1::OPERATOR_VERB_SKIP, v1::OPERATOR_VERB_SETTLE_COMPLETED,
+                          v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, v1::OPERATOR_VERB_DELETE, v1::OPERATOR_VERB_MIGRATE})
+    EXPECT_FALSE(left_to_parent(verb, "o-1/ship~1")) << v1::OperatorVerb_Name(verb);
+}
+
 }  // namespace
 }  // namespace fairlead::app

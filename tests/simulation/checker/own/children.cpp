@@ -36,6 +36,11 @@ std::string text_of(const v1::TaskRecord& parent, const v1::StepRecord& step, co
          v1::TaskState_Name(child.state()).substr(11);
 }
 
+/// Its child had ended in vain before the backup, and since then the step may have begun another one.
+bool is_doubted_since_restore(const v1::TaskRecord& parent, const v1::StepRecord& step) {
+  return step.state() == v1::STEP_STATE_IN_DOUBT && step.doubtful() && parent.restored_from_unix_ms() != 0;
+}
+
 /// Whatever the child does is to end, or has gone on too far for that.
 bool gives_way(const v1::TaskRecord& child, const shape* plan) {
   if (child.state() == v1::TASK_STATE_UNDOING || child.failing() || child.undo_held()) return true;
@@ -219,7 +224,8 @@ void checker::note_child_moves(const v1::TaskRecord& was, const v1::TaskRecord& 
 bool checker::is_undone_alone(const v1::TaskRecord& parent, const v1::StepRecord& step, const v1::TaskRecord& child) const {
   const auto undo = [](const v1::OperatorAction& order) { return order.verb() == v1::OPERATOR_VERB_UNDO; };
   const auto undoes = child.state() == v1::TASK_STATE_UNDOING || child.state() == v1::TASK_STATE_UNDONE;
-  const auto is_free = step.state() == v1::STEP_STATE_FAILED || step.child().id() != child.id() || parent.state() == v1::TASK_STATE_UNDONE;
+  const auto in_vain = step.state() == v1::STEP_STATE_FAILED || is_doubted_since_restore(parent, step);
+  const auto is_free = in_vain || step.child().id() != child.id() || parent.state() == v1::TASK_STATE_UNDONE;
   return undoes && is_free && ordered_above(child.id(), undo);
 }
 
@@ -230,6 +236,7 @@ void checker::judge_agreement(const v1::TaskRecord& parent, const v1::StepRecord
   const auto undone = child.state() == v1::TASK_STATE_UNDONE;
   // The step stays as it is meanwhile.
   const auto undone_alone = is_undone_alone(parent, step, child);
+  const auto ended_in_vain = undone || child.state() == v1::TASK_STATE_FAILED || undone_alone;
   bool agrees = !lives || undone_alone;
   const auto settled = [&](const v1::OperatorAction& order) {
     return order.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED && order.step() == step.path();
@@ -239,10 +246,10 @@ void checker::judge_agreement(const v1::TaskRecord& parent, const v1::StepRecord
     case v1::STEP_STATE_COMPLETED:
       agrees = child.state() == v1::TASK_STATE_COMPLETED || undone_alone || (!lives && ordered_above(parent.id(), settled));
       break;
-    case v1::STEP_STATE_FAILED: agrees = undone || child.state() == v1::TASK_STATE_FAILED || undone_alone; break;
+    case v1::STEP_STATE_FAILED: agrees = ended_in_vain; break;
     case v1::STEP_STATE_UNDOING: agrees = step.given_up() ? !undone : child.state() == v1::TASK_STATE_UNDOING; break;
     case v1::STEP_STATE_UNDONE: agrees = undone || passed_over_by_operator(parent.id(), step.path()); break;
-    case v1::STEP_STATE_IN_DOUBT: agrees = false; break;
+    case v1::STEP_STATE_IN_DOUBT: agrees = ended_in_vain && is_doubted_since_restore(parent, step); break;
     default: break;
   }
   world_.judges("child_differs");

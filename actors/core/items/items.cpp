@@ -1,4 +1,4 @@
-#include "actors/core/task/steps/items.hpp"
+#include "actors/core/items/items.hpp"
 
 #include <algorithm>
 
