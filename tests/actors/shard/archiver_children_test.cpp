@@ -15,7 +15,6 @@ namespace fairlead::testing {
 namespace {
 
 namespace fixture = store::testing;
-constexpr std::int64_t hour_ms = 3'600'000, day_ms = 24 * hour_ms;
 
 using rows_read = std::map<std::string, int>;
 
@@ -53,7 +52,8 @@ class counting_store final : public fairlead::store::store {
 
   /// How often the row of the task was read since the last question.
   int reads_of(std::uint64_t number) const {
-    return std::exchange(rows_[fairlead::store::keys::task(fairlead::store::default_namespace, number)], 0);
+    const auto key = fairlead::store::keys::task(fairlead::store::default_namespace, number);
+    return std::exchange(rows_[std::string{std::string_view{key}}], 0);
   }
 
  private:
@@ -63,6 +63,8 @@ class counting_store final : public fairlead::store::store {
 
 class archiver_children_test : public ::testing::Test {
  protected:
+  static constexpr std::int64_t hour_ms = 3'600'000, day_ms = 24 * hour_ms;
+
   archiver_children_test() : archives(std::make_shared<store::archive>(folder / "archive")), mover(time, counted, archives, policy()) {
     time.now_ms = 100 * day_ms;
     shard.state().set_retention_unix_ms(time.now_ms);
