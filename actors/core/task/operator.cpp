@@ -352,7 +352,8 @@ void task_machine::operator_undo(const operated& e) {
     if (!e.by_parent || record_.state() != v1::TASK_STATE_RUNNING || record_.undo_held()) return void(out_.refused = std::move(why));
     out_.changed = !is_called_off();
     record_.set_undo_reason(std::move(reason));
-    return;
+    // After an action a task is in no wait queue unless its decision says so.
+    return advance();
   }
   note_operator(kind, action, 0);
   give_way(std::move(reason));

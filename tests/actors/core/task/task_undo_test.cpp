@@ -127,6 +127,23 @@ TEST(task_undo, is_not_begun_after_a_pivot_whoever_asks) {
   EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_UNDO).refused.has_value());
 }
 
+TEST(task_undo, that_its_parent_asks_for_in_vain_leaves_a_look_up_in_its_queue) {
+  auto send = with_undo_none(step("send"));
+  send.set_pivot(true);
+  send.set_in_doubt(v1::IN_DOUBT_PARK);
+  world w{undoing({send})};
+  w.agents.lookups = {"do_send"};
+  w.started();
+  for (auto& [name, one] : w.agents.instances) one.capacity = 0;
+  ASSERT_EQ(w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT).waiting.size(), 1u);
+  operated asked;
+  asked.action.set_verb(v1::OPERATOR_VERB_CANCEL);
+  asked.by_parent = true;
+  const auto made = w.apply(asked);
+  EXPECT_TRUE(made.changed);
+  EXPECT_EQ(made.waiting.size(), 1u) << "a task that an action has changed waits nowhere but where its decision says";
+}
+
 TEST(task_undo, undoes_when_the_pivot_itself_certainly_failed) {
   auto send = with_undo_none(step("send", {"pay"}));
   send.set_pivot(true);
