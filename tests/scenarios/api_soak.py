@@ -26,6 +26,8 @@ KILL_EVERY = 180  # seconds, in a long run
 IDLE_SHARE = 0.01  # of a core, beside what the node spends before anybody has asked anything, which depends on the machine
 POOL = 8  # threads of the agent that sleeps, which begin when they are first needed
 GROWTH = 64 << 20  # of RssAnon, in the second half; with sanitizers more
+# What takes memory when it is done for the first time, and keeps it for the next. So it is done once before memory is looked at.
+ONCE = ("hostile", "batches", "streams", "dice", "leave")
 STEP = {"agent": "echo", "call": "echo", "timeout": "5s", "attempts": 50, "backoff": {"first": "50ms", "max": "400ms"}}
 SLEEP = {**STEP, "agent": "pause", "call": "pause"}
 WORKFLOWS = (
@@ -148,8 +150,10 @@ class soak:
             self.kill()
 
     def second_half(self):
-        warm = max(2, self.options.seconds / 10)
+        warm, counts = max(2, self.options.seconds / 10), self.state.counts
+        done = {deed: counts[deed] for deed in ONCE}
         self.let_go_on(warm)
+        wait_until(lambda: self.check() or all(counts[deed] > before for deed, before in done.items()), 300, f"each of {', '.join(ONCE)} was done once")
         wait_until(lambda: self.check() or self.state.counts["idle now"] >= self.options.idle - 1, 300, "all idle connections are open")
         before = rss_anon(self.pid), threads(self.pid)
         self.let_go_on(max(2, self.options.seconds / 2 - warm))
