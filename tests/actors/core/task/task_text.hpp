@@ -120,7 +120,8 @@ inline std::string text_of(const decision& made) {
   for (const auto& wait : made.waiting) out += "waiting for " + fake_agents::queues().at(wait.queue) + "\n";
   for (const auto& one : made.children) {
     if (one.gathers != 0) {
-      out += "-> gather " + std::to_string(one.gathers) + " from item " + std::to_string(one.item) + (one.collects ? ", collected\n" : "\n");
+      out +=
+          "-> gather " + std::to_string(one.gathers) + " from item " + std::to_string(one.item) + (one.collects ? ", collected\n" : "\n");
       continue;
     }
     out += "-> child " + one.id + ": ";
