@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+include "actors/core/items/items.hpp"
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/record.hpp"
 #include "tests/actors/core/task/fake_agents.hpp"
