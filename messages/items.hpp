@@ -12,12 +12,12 @@ namespace fairlead {
 /// The bytes of Items.states. What an item's task has told its parent last.
 enum class item_state : std::uint8_t {
   running = 1,
-  parked = 2,          // it is running, and its task is parked
+  parked = 2,  // it is running, and its task is parked
   completed = 3,
-  failed = 4,          // nothing of it stands
-  left_behind = 5,     // it has failed, and something that it has done stands or is in doubt
-  to_begin = 6,        // with a task of the present round
-  not_begun = 7,       // its task was refused for good
+  failed = 4,       // nothing of it stands
+  left_behind = 5,  // it has failed, and something that it has done stands or is in doubt
+  to_begin = 6,     // with a task of the present round
+  not_begun = 7,    // its task was refused for good
   undoing = 8,
   undoing_parked = 9,  // as undoing, and its task is parked
   undone = 10,         // after it was completed, or had left something behind

@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 
+#include "actors/core/items/item_call.hpp"
 #include "actors/core/request_limits.hpp"
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/text.hpp"
-#include "actors/core/items/item_call.hpp"
 #include "actors/queries/ended_tasks.hpp"
 #include "actors/queries/task_rows.hpp"
 #include "store/content_hash.hpp"

@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/standing.hpp"
-#include "actors/core/items/items.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
 
@@ -69,7 +69,8 @@ const v1::TaskRecord* sound(family_tasks& tasks, std::uint64_t number) {
 
 void families::note(const v1::TaskRecord& record, core::decision& made) {
   for (auto& order : made.children) noted_.push_back({record.number(), std::move(order)});
-  if (record.has_parent() && (made.ended || made.parked || made.unparked) && !(made.ended && (record.parent().item() != 0 ? faults_.lose_item_end : faults_.lose_child_end)))
+  if (record.has_parent() && (made.ended || made.parked || made.unparked) &&
+      !(made.ended && (record.parent().item() != 0 ? faults_.lose_item_end : faults_.lose_child_end)))
     noted_.push_back({record.number(), std::nullopt});
 }
 
@@ -237,9 +238,8 @@ std::optional<std::string> families::output_of_item(std::uint64_t parent, const 
     if (text && !text->empty()) output = std::move(*text);
     code.clear();
   } else if (child != nullptr) {
-    const auto failed = std::find_if(child->steps().begin(), child->steps().end(), [](const v1::StepRecord& one) {
-      return one.state() == v1::STEP_STATE_FAILED || one.given_up();
-    });
+    const auto failed = std::find_if(child->steps().begin(), child->steps().end(),
+                                     [](const v1::StepRecord& one) { return one.state() == v1::STEP_STATE_FAILED || one.given_up(); });
     const auto own = child->parent().call_of() != 0 && failed != child->steps().end() && failed->has_fault();
     code = own ? failed->fault().code()
                : std::string{child->state() == v1::TASK_STATE_UNDONE ? core::child_undone_code : core::child_failed_code};

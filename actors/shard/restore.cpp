@@ -8,9 +8,9 @@
 
 #include "actors/alerts/book.hpp"
 #include "actors/core/cluster/alert_numbers.hpp"
+#include "actors/core/items/item_call.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/restore.hpp"
-#include "actors/core/items/item_call.hpp"
 #include "messages/lineage.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"

@@ -4,9 +4,9 @@
 #include <cctype>
 #include <set>
 
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/record.hpp"
-#include "actors/core/items/items.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/finally.hpp"
 #include "actors/core/workflow/workflow.hpp"
@@ -198,7 +198,8 @@ class remedy_list {
     if (!step.child().id().empty()) look_at_child(step);
     add("retry", name,
         step.has_items()   ? "tries to undo those items again that could not be undone"
-        : step.has_child() ? "tries to undo the task of the step again" : "gives the undo of the step a new round of attempts");
+        : step.has_child() ? "tries to undo the task of the step again"
+                           : "gives the undo of the step a new round of attempts");
     add("skip", name + " --reason TEXT", "skips the undo of the step: what the step did stays done");
   }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/standing.hpp"
-#include "actors/core/items/items.hpp"
 #include "actors/core/task/task.hpp"
 #include "app/json/api_request.hpp"
 #include "app/json/attempt_times.hpp"

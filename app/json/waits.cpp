@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "actors/core/task/decision.hpp"
 #include "actors/core/items/items.hpp"
+#include "actors/core/task/decision.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/graph.hpp"
 #include "app/json/remedies.hpp"

@@ -12,8 +12,6 @@
 
 namespace fairlead::core {
 
-inline constexpr std::uint32_t most_items = 10'000;
-inline constexpr std::uint32_t most_items_at_once = 100;
 inline constexpr std::uint32_t most_item_rounds = 100;
 
 /// How many items are in each state.
@@ -22,11 +20,11 @@ struct item_counts {
   std::uint32_t undoing = 0;      // likewise with an undo
   std::uint32_t parked = 0;       // of both
   std::uint32_t completed = 0;
-  std::uint32_t failed = 0;       // failed, left_behind, not_begun
+  std::uint32_t failed = 0;  // failed, left_behind, not_begun
   std::uint32_t left_behind = 0;
   std::uint32_t undone = 0;
   std::uint32_t not_undone = 0;
-  std::uint32_t to_begin = 0;     // those that have not begun included
+  std::uint32_t to_begin = 0;  // those that have not begun included
 
   /// Their tasks say when they end.
   std::uint32_t out() const { return in_progress + undoing; }

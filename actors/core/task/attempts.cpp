@@ -201,7 +201,6 @@ bool task_machine::fill(std::uint32_t index, v1::Perform& message) {
   return add_heartbeat(step, message);
 }
 
-
 // ---- ends ----
 
 /// The work of the step is done: a step that is repeated may go on.

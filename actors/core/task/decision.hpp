@@ -130,9 +130,9 @@ struct child_changed {
   std::string id;  // of the child
   v1::TaskState state = v1::TASK_STATE_UNSPECIFIED;
   bool parked = false;
-  bool stands = false;  // as ChildTask.stands
-  std::string reason;   // of its state, for people
-  std::string output;   // JSON text, of a completed one; empty: it has none. Not of an item
+  bool stands = false;     // as ChildTask.stands
+  std::string reason;      // of its state, for people
+  std::string output;      // JSON text, of a completed one; empty: it has none. Not of an item
   std::uint32_t item = 0;  // as ParentOf.item
 };
 
@@ -264,7 +264,7 @@ struct context {
   const workflow_engine* engine = nullptr;
   agent_directory* agents = nullptr;
   const payload_source* payloads = nullptr;
-  const parent_source* parent = nullptr;  // null: the task has no parent whose call it carries out
+  const parent_source* parent = nullptr;                          // null: the task has no parent whose call it carries out
   const std::unordered_set<std::uint32_t>* evaluating = nullptr;  // evaluation_key of parts that the worker has been asked for; may be null
   std::int64_t failing_alert_after_ms = 300'000;                  // a step that fails for so long is worth an alert
   bool hold_undo = false;                                         // the brake on mass undo: failed tasks are not undone automatically

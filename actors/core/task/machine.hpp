@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "actors/core/items/items.hpp"
 #include "actors/core/planted_faults.hpp"
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/document.hpp"
 #include "actors/core/task/record.hpp"
-#include "actors/core/items/items.hpp"
 #include "actors/core/task/standing.hpp"
 
 namespace fairlead::core {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/record.hpp"
-#include "actors/core/items/items.hpp"
 #include "actors/core/workflow/finally.hpp"
 #include "messages/holds.hpp"
 

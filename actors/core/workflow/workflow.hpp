@@ -37,14 +37,14 @@ class workflow {
     // needs. For a pivot also all steps that are not its descendants, because no step before the pivot can be undone once it has happened;
     // none of the end among them.
     std::vector<std::uint32_t> needs;
-    std::vector<std::uint32_t> needed_by;                      // the same edges, reversed
-    std::vector<std::uint32_t> named;                          // the needs that the definition names; only in a workflow with joins
-    std::vector<std::uint32_t> named_by;                       // the same edges, reversed
-    std::optional<input_template> when;                        // set if the step may be skipped
-    std::optional<input_template> until;                       // set if the step is repeated
-    std::optional<input_template> undo_with;                   // set if the step can be undone by a call
-    std::optional<input_template> list;                        // set if the step is carried out once for each item; `with` is then an item's
-    bool undo_reads_output = false;                            // the undo's input reads the step's own output
+    std::vector<std::uint32_t> needed_by;     // the same edges, reversed
+    std::vector<std::uint32_t> named;         // the needs that the definition names; only in a workflow with joins
+    std::vector<std::uint32_t> named_by;      // the same edges, reversed
+    std::optional<input_template> when;       // set if the step may be skipped
+    std::optional<input_template> until;      // set if the step is repeated
+    std::optional<input_template> undo_with;  // set if the step can be undone by a call
+    std::optional<input_template> list;       // set if the step is carried out once for each item; `with` is then an item's
+    bool undo_reads_output = false;           // the undo's input reads the step's own output
     const google::protobuf::Descriptor* input_type = nullptr;  // null: any JSON
     const google::protobuf::Descriptor* output_type = nullptr;
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "actors/core/items/item_call.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/core/workflow/check.hpp"
-#include "actors/core/items/item_call.hpp"
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
 

@@ -52,8 +52,8 @@ class workflow_catalog {
   result<deployed> deploy(const v1::WorkflowDefinition& definition, const std::string& source, std::int64_t now_unix_ms, store::batch* out);
 
  private:
-  std::unordered_map<std::string, std::string> current_;  // name -> content hash
-  std::unordered_map<std::string, handle> compiled_;      // by content hash
+  std::unordered_map<std::string, std::string> current_;           // name -> content hash
+  std::unordered_map<std::string, handle> compiled_;               // by content hash
   std::map<std::pair<std::string, std::uint32_t>, handle> calls_;  // of items: by content hash and step
   std::int64_t longest_timeout_ms_ = 0;
 };

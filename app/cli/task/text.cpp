@@ -73,10 +73,10 @@ std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agent
   text_table table{std::move(columns)};
   for (int i = 0; i < steps.size(); ++i) {
     const auto& step = steps[i];
-    std::vector<cell> row{
-        step.path(),
-        step_state_text(reply.task(), step) + (step.dropped() ? ", dropped" : "") + rounds_text(reply, step) + items_text(step) + rules_text(reply, step),
-        number(step.attempt()), number(step.failure_count()), number(step.tries())};
+    std::vector<cell> row{step.path(),
+                          step_state_text(reply.task(), step) + (step.dropped() ? ", dropped" : "") + rounds_text(reply, step) +
+                              items_text(step) + rules_text(reply, step),
+                          number(step.attempt()), number(step.failure_count()), number(step.tries())};
     if (looked_up) row.push_back(attempts_text(step.lookup()));
     if (undone) row.push_back(attempts_text(step.undo()));
     if (has_children) row.push_back(step.child().id());

@@ -4,19 +4,20 @@
 
 #include <algorithm>
 
+#include "actors/core/items/items.hpp"
 #include "actors/core/request_limits.hpp"
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/record.hpp"
-#include "actors/core/items/items.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
 #include "messages/ids.hpp"
 
 namespace fairlead::core {
 
 namespace {
 
-constexpr std::size_t most_ordered = 64;     // items that begin, or whose undo begins, in one decision
+constexpr std::size_t most_ordered = 64;      // items that begin, or whose undo begins, in one decision
 constexpr std::uint32_t most_gathered = 200;  // items whose output is read in one decision
 
 /// What the item's task has told; `was` where that changes nothing.
@@ -45,8 +46,8 @@ void task_machine::start_items(std::uint32_t index) {
   const auto count = list_size(*list);
   const auto refuse_list = [&](const std::string& why) { cannot_render(index, v1::EXPRESSION_PART_LIST, "for_each: " + why); };
   if (!count) return refuse_list("the items are " + std::string{json_kind_words(trim_json(*list))} + ", and not a list");
-  if (*count > most_items)
-    return refuse_list("the list has " + std::to_string(*count) + " items, and at most " + std::to_string(most_items) + " are allowed");
+  if (*count > max_list_items)
+    return refuse_list("the list has " + std::to_string(*count) + " items, and at most " + std::to_string(max_list_items) + " are allowed");
   if (list->size() > max_output_bytes)
     return refuse_list("the list has " + std::to_string(list->size()) + " bytes, and at most " + std::to_string(max_output_bytes) +
                        " are kept");
@@ -126,8 +127,8 @@ bool task_machine::advance_items(std::uint32_t index) {
 /// Items of the step may begin now.
 bool task_machine::runs_items(std::uint32_t index) {
   const auto& step = at(index);
-  return step.has_items() && step.state() == v1::STEP_STATE_RUNNING && step.not_before_unix_ms() == 0 && goes_forward(step) &&
-         !stopped() && !out_.fatal;
+  return step.has_items() && step.state() == v1::STEP_STATE_RUNNING && step.not_before_unix_ms() == 0 && goes_forward(step) && !stopped() &&
+         !out_.fatal;
 }
 
 /// Nothing new begins because an item has failed.
@@ -136,7 +137,8 @@ bool task_machine::stops_at(std::uint32_t index, const item_counts& counts) {
 }
 
 void task_machine::begin_items(std::uint32_t index) {
-  const auto at_once = planted(&planted_faults::items_all_at_once) ? most_items : std::max(definition_of(at(index)).for_each().at_once(), 1U);
+  const auto at_once =
+      planted(&planted_faults::items_all_at_once) ? max_list_items : std::max(definition_of(at(index)).for_each().at_once(), 1U);
   while (runs_items(index)) {
     const auto& items = at(index).items();
     const auto counts = count_items(items);
@@ -204,9 +206,11 @@ void task_machine::begin_item(std::uint32_t index, std::string input) {
   order.input = std::move(input);
   if (record_.parent().depth() >= most_levels || order.id.size() > max_known_id_bytes) {
     set_item_state(items, item, item_state::not_begun);
-    item_failed(index, item, "no task can be begun for it: " + std::string{
-        record_.parent().depth() >= most_levels ? "the task is at level " + std::to_string(most_levels) + " of sub-workflows already"
-                                                : "its id would have more than " + std::to_string(max_known_id_bytes) + " bytes"});
+    item_failed(index, item,
+                "no task can be begun for it: " +
+                    std::string{record_.parent().depth() >= most_levels
+                                    ? "the task is at level " + std::to_string(most_levels) + " of sub-workflows already"
+                                    : "its id would have more than " + std::to_string(max_known_id_bytes) + " bytes"});
     return sum_up_items(index);
   }
   set_item_state(items, item, item_state::running);
@@ -227,7 +231,8 @@ void task_machine::sum_up_items(std::uint32_t index) {
   child.set_parked(counts.parked > 0);
   const auto failed_may_stand = definition.undo().also_if_failed() && counts.failed > 0;
   child.set_stands(counts.completed + counts.left_behind + counts.undoing + counts.not_undone > 0 || failed_may_stand);
-  for (const auto state : {item_state::parked, item_state::undoing_parked, item_state::not_undone, item_state::left_behind, item_state::failed})
+  for (const auto state :
+       {item_state::parked, item_state::undoing_parked, item_state::not_undone, item_state::left_behind, item_state::failed})
     if (const auto item = first_item(items, state)) return child.set_id(item_id(record_, step, *item));
 }
 
@@ -336,8 +341,9 @@ bool task_machine::take_item_news(const child_changed& e) {
   }
   const auto performed = was == item_state::running || was == item_state::parked;
   if (performed && (now == item_state::failed || now == item_state::left_behind))
-    item_failed(e.step, item, "task " + e.id + (e.state == v1::TASK_STATE_UNDONE ? " was undone" : " has failed") +
-                                  (e.reason.empty() ? "" : ": " + e.reason));
+    item_failed(
+        e.step, item,
+        "task " + e.id + (e.state == v1::TASK_STATE_UNDONE ? " was undone" : " has failed") + (e.reason.empty() ? "" : ": " + e.reason));
   if (step.state() == v1::STEP_STATE_RUNNING && !goes_forward(step)) end_idle_items(e.step);
   if (step.state() == v1::STEP_STATE_RUNNING && drains(step)) end_idle_items(e.step);
   if (step.state() == v1::STEP_STATE_UNDOING) undo_items(e.step);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/record.hpp"
 #include "tests/actors/core/task/fake_agents.hpp"
@@ -108,7 +109,7 @@ inline std::string text_of(const decision& made) {
   }
   for (const auto& asked : made.evaluations) {
     out += "-> worker: step " + std::to_string(asked.step()) +
-           std::vector<std::string>{"", " undo", " when", " output", " until"}.at(asked.part());
+           std::vector<std::string>{"", " undo", " when", " output", " until", " list"}.at(asked.part());
     for (const auto& one : asked.expressions()) out += " {" + one + "}";
     out += " over " + asked.document() + "\n";
   }
@@ -120,7 +121,8 @@ inline std::string text_of(const decision& made) {
   for (const auto& wait : made.waiting) out += "waiting for " + fake_agents::queues().at(wait.queue) + "\n";
   for (const auto& one : made.children) {
     if (one.gathers != 0) {
-      out += "-> gather " + std::to_string(one.gathers) + " from item " + std::to_string(one.item) + (one.collects ? ", collected\n" : "\n");
+      out +=
+          "-> gather " + std::to_string(one.gathers) + " from item " + std::to_string(one.item) + (one.collects ? ", collected\n" : "\n");
       continue;
     }
     out += "-> child " + one.id + ": ";
