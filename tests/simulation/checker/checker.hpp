@@ -328,7 +328,8 @@ class checker {
                    const store::snapshot& durable, family_view& view);
   void judge_item_begins(const v1::TaskRecord& record, const v1::TaskRecord& parent, const child_name& name,
                          const store::snapshot& durable);
-  void judge_item_moves(const v1::TaskRecord& was, const v1::TaskRecord& record, const v1::TaskRecord& parent, const child_name& name) const;
+  void judge_item_moves(const v1::TaskRecord& was, const v1::TaskRecord& record, const v1::TaskRecord& parent,
+                        const child_name& name) const;
   void judge_item(const v1::TaskRecord& parent, const child_name& name, const v1::TaskRecord& child) const;
   bool is_item_undone_alone(const v1::TaskRecord& parent, const child_name& name, const v1::TaskRecord& child) const;
   void judge_no_item_left(const v1::TaskRecord& record, std::uint32_t index, const shape& plan, const store::snapshot& durable) const;
@@ -364,7 +365,7 @@ class checker {
   const agents* agents_ = nullptr;
   std::uint32_t shard_ = 0;
   const store::store* reads_ = nullptr;
-  std::map<std::string, shape> shapes_;  // by content hash
+  std::map<std::string, shape> shapes_;                                   // by content hash
   mutable std::map<std::pair<std::string, std::uint32_t>, shape> calls_;  // of items: by content hash, and the step's index plus one
   std::map<step_name, history> steps_;
   std::map<std::uint64_t, std::string> ids_;      // by number

@@ -98,8 +98,8 @@ const std::string* content_checker::given(const step_name& of) const {
   return callbacks_.has(key) ? callbacks_.given(key) : services_->given(key);
 }
 
-bool content_checker::gives(const std::string& with, const v1::StepDefinition& step, const value& document,
-                            const v1::TaskRecord& record, const std::string& stored) const {
+bool content_checker::gives(const std::string& with, const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record,
+                            const std::string& stored) const {
   const auto fits = [&](const value& by) {
     const auto expected = fill_template(with, by);
     return expected && same(stored, *expected);

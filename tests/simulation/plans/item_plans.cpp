@@ -136,8 +136,7 @@ void item_plan::make_one(v1::WorkflowDefinition& in, int index, random_stream& l
     if (one.name() == step.name()) continue;
     one.set_with_json(without_number_of(step.name(), one.with_json()));
     one.set_when_json(without_number_of(step.name(), one.when_json()));
-    if (one.has_undo() && !one.undo().none())
-      one.mutable_undo()->set_with_json(without_number_of(step.name(), one.undo().with_json()));
+    if (one.has_undo() && !one.undo().none()) one.mutable_undo()->set_with_json(without_number_of(step.name(), one.undo().with_json()));
   }
   in.set_output_json(without_number_of(step.name(), in.output_json()));
 }

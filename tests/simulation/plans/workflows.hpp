@@ -54,9 +54,7 @@ class shape {
   /// A task of its own carries it out, or one for each item of its list.
   bool is_child(std::uint32_t index) const { return step(index).kind() == v1::STEP_KIND_WORKFLOW || has_items(index); }
   bool has_items(std::uint32_t index) const { return step(index).has_for_each(); }
-  bool says_how_it_is_undone(std::uint32_t index) const {
-    return step(index).has_undo() || step(index).kind() == v1::STEP_KIND_WORKFLOW;
-  }
+  bool says_how_it_is_undone(std::uint32_t index) const { return step(index).has_undo() || step(index).kind() == v1::STEP_KIND_WORKFLOW; }
   bool undoable(std::uint32_t index) const { return says_how_it_is_undone(index) && !step(index).undo().none(); }
   /// Also a step that has failed.
   bool undoes_failed(std::uint32_t index) const { return undoable(index) && step(index).undo().also_if_failed(); }

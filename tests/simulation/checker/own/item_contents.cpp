@@ -95,8 +95,8 @@ void content_checker::judge_item_input(const v1::TaskRecord& child, const std::s
   const auto& step = plan->step(index);
   const auto with = step.with_json().empty() ? std::string{R"("${ .item }")"} : step.with_json();
   if (gives(with, step, with_item(document_for(*parent, index), listed, item), *parent, stored) || may_read_otherwise(parent->id())) return;
-  world::broken("item_input", "the task " + child.id() + " has the input " + stored.substr(0, most_shown_of_item) +
-                                  ", which is not what " + with + " gives");
+  world::broken("item_input", "the task " + child.id() + " has the input " + stored.substr(0, most_shown_of_item) + ", which is not what " +
+                                  with + " gives");
 }
 
 /// What `undo.with` of an item reads: what its parent has, the item, and what the item itself gave.
@@ -115,8 +115,8 @@ value content_checker::document_of_undo(const v1::TaskRecord& record) {
   return out;
 }
 
-void content_checker::judge_item_outputs(const v1::TaskRecord& record, std::uint32_t index, const std::string& stored,
-                                         const shape& plan, const store::snapshot& durable) {
+void content_checker::judge_item_outputs(const v1::TaskRecord& record, std::uint32_t index, const std::string& stored, const shape& plan,
+                                         const store::snapshot& durable) {
   const auto& step = record.steps(static_cast<int>(index));
   if (settled_.count({record.id(), step.path()}) != 0) return;
   const auto text = "step " + step.path() + " of " + record.id() + " has the output " + stored.substr(0, most_shown_of_item);
@@ -141,8 +141,7 @@ void content_checker::judge_item_outputs(const v1::TaskRecord& record, std::uint
     if (is_there && (*child)->state() != v1::TASK_STATE_COMPLETED && (*child)->state() != v1::TASK_STATE_FAILED) continue;
     const auto completed = is_there && (*child)->state() == v1::TASK_STATE_COMPLETED;
     value given;
-    if (completed && (*child)->has_output())
-      given = parse_value(payload_of_item(durable, **child, (*child)->output())).value_or(value{});
+    if (completed && (*child)->has_output()) given = parse_value(payload_of_item(durable, **child, (*child)->output())).value_or(value{});
     const auto& is = all->items[i];
     const auto wrong = [&] { world::broken("item_output", text + ", which is not what item " + std::to_string(i + 1) + " has given"); };
     if (!collects) {

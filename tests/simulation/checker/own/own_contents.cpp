@@ -56,7 +56,8 @@ void content_checker::judge_own_steps(const v1::TaskRecord* before, const v1::Ta
   }
   signals_.taken(now.id(), takings);
   for (std::uint32_t i = 0; i < plan.size(); ++i)
-    if (plan.own(i) && !plan.is_child(i)) judge_missed(before == nullptr ? nullptr : &before->steps(static_cast<int>(i)), now, i, plan.step(i));
+    if (plan.own(i) && !plan.is_child(i))
+      judge_missed(before == nullptr ? nullptr : &before->steps(static_cast<int>(i)), now, i, plan.step(i));
 }
 
 void content_checker::judge_value(const v1::TaskRecord& record, std::uint32_t index, const std::string& stored,
