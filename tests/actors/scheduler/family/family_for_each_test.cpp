@@ -130,6 +130,25 @@ TEST_F(family_for_each_test, after_a_failure_nothing_begins_and_what_was_done_is
   EXPECT_EQ(state_of("t1"), "UNDONE");
 }
 
+TEST_F(family_for_each_test, the_undo_of_an_item_reads_of_a_dropped_step_what_any_undo_of_its_task_reads) {
+  auto either = kept("either", {"load", "other"});
+  either.set_join(1);
+  auto of_item = each(undoable("notify", {"either"}), 1);
+  of_item.mutable_undo()->set_with_json(R"({"other":"${ .steps.other }"})");
+  auto next = undoable("next", {"either"});
+  next.mutable_undo()->set_with_json(R"({"other":"${ .steps.other }"})");
+  deploy(undone(workflow_of({kept("load"), kept("other"), either, of_item, next, undoable("last", {"notify", "next"})}, "mailing")));
+  submit(submission("t1", R"({"n":1})", "mailing"));
+  done("t1", "load", R"([{"to":"a"}])");
+  done("t1", "other", "7");
+  done("t1", "either");
+  done(item(1), "notify");
+  done("t1", "next");
+  failed("t1", "last");
+  EXPECT_EQ(given("t1", "next"), R"({"other":null})");
+  EXPECT_EQ(given(item(1), "notify"), R"({"other":null})");
+}
+
 TEST_F(family_for_each_test, collected_failures_are_in_the_output) {
   deploy(undone(workflow_of({kept("load"), notify(1, true), told()}, "mailing")));
   load(3);
