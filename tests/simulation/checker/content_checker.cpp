@@ -190,14 +190,14 @@ void content_checker::handed_over(const v1::Perform& what, const v1::TaskRecord&
   const auto undo_of_dropped = what.direction() == v1::DIRECTION_UNDO && record.steps(static_cast<int>(what.step())).dropped();
   const auto of_item = what.direction() == v1::DIRECTION_UNDO && record.parent().call_of() != 0;
   const auto document = of_item           ? document_of_undo(record)
-                        : undo_of_dropped ? document_of(record, view::undo_of_dropped)
-                                          : document_for(record, what.step());
+                        : undo_of_dropped ? std::optional{document_of(record, view::undo_of_dropped)}
+                                          : std::optional{document_for(record, what.step())};
   callbacks_.judge_key(what);
   if (what.direction() == v1::DIRECTION_UNDO) callbacks_.judge_undo(what, plan);
   if (what.direction() == v1::DIRECTION_UNDO)
-    judge_undo(what, plan, document);
+    document ? judge_undo(what, plan, *document) : void();
   else
-    judge_input(what, record, plan, document);
+    judge_input(what, record, plan, *document);
 }
 
 void content_checker::judge_when(const std::string& text, const std::string& when, const value& document) {

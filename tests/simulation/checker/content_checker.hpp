@@ -142,7 +142,7 @@ class content_checker {
   void judge_item_input(const v1::TaskRecord& child, const std::string& stored, const store::snapshot& durable);
   void judge_item_outputs(const v1::TaskRecord& record, std::uint32_t index, const std::string& stored, const shape& plan,
                           const store::snapshot& durable);
-  value document_of_undo(const v1::TaskRecord& record);
+  std::optional<value> document_of_undo(const v1::TaskRecord& record);
   bool may_read_otherwise(const std::string& task) const;
   bool is_edit(const std::string& task, const std::string& step, const std::string& json) const;
   void judge_submission(const v1::TaskRecord& record, const store::snapshot& durable);

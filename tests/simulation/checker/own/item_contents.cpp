@@ -99,12 +99,12 @@ void content_checker::judge_item_input(const v1::TaskRecord& child, const std::s
                                   with + " gives");
 }
 
-/// What `undo.with` of an item reads: what its parent has, the item, and what the item itself gave.
-value content_checker::document_of_undo(const v1::TaskRecord& record) {
+/// What `undo.with` of an item reads: what its parent has, the item, and what the item itself gave. nullopt: its list is not known.
+std::optional<value> content_checker::document_of_undo(const v1::TaskRecord& record) {
   const auto [parent, plan] = find_task_(record.parent().id());
   const auto index = record.parent().step();
   const auto list = lists_.find({record.parent().id(), index});
-  if (parent == nullptr || list == lists_.end()) return {};
+  if (parent == nullptr || list == lists_.end()) return std::nullopt;
   const auto dropped = parent->steps(static_cast<int>(index)).dropped();
   const auto own = document_of(record);
   auto out = with_item(document_of(*parent, dropped ? view::undo_of_dropped : view::needed), list->second[record.parent().item() - 1],
