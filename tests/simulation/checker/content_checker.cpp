@@ -344,9 +344,9 @@ void content_checker::became_durable(const v1::TaskRecord* before, const v1::Tas
   if (plan != nullptr && plan->has_joins()) joined_.insert(now.id());
   if (plan != nullptr) {
     // What comes first others read in the same commit.
-    judge_lists(now, durable, *plan);
     judge_called(before, now, durable, *plan);
     judge_own_steps(before, now, durable, *plan);
+    judge_lists(now, durable, *plan);
     judge_rounds(before, now, durable, *plan);
     judge_task_output(before, now, durable, *plan);
   }
