@@ -149,6 +149,19 @@ TEST_F(family_for_each_test, the_undo_of_an_item_reads_of_a_dropped_step_what_an
   EXPECT_EQ(given(item(1), "notify"), R"({"other":null})");
 }
 
+TEST_F(family_for_each_test, a_task_is_parked_again_whose_parked_item_cannot_be_undone_when_it_is_cancelled) {
+  auto careful = notify(1);
+  careful.set_in_doubt(v1::IN_DOUBT_PARK);
+  deploy(undone(workflow_of({kept("load"), careful, told()}, "mailing")));
+  load(2);
+  answer(failure(perform_of(item(1), "notify"), v1::FAULT_KIND_IN_DOUBT));
+  EXPECT_EQ(state_of(item(1)), "RUNNING PARKED");
+  EXPECT_EQ(state_of("t1"), "RUNNING PARKED");
+  expect_done(operate(v1::OPERATOR_VERB_CANCEL, "t1"));
+  EXPECT_EQ(state_of(item(1)), "UNDOING PARKED") << "its undo reads what it gave, and that is not known";
+  EXPECT_EQ(state_of("t1"), "UNDOING PARKED");
+}
+
 TEST_F(family_for_each_test, collected_failures_are_in_the_output) {
   deploy(undone(workflow_of({kept("load"), notify(1, true), told()}, "mailing")));
   load(3);
