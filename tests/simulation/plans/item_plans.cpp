@@ -127,9 +127,12 @@ void item_plan::make_one(v1::WorkflowDefinition& in, int index, random_stream& l
   if (!undo_with.empty()) step.mutable_undo()->set_with_json(undo_with);
   // No step with items cools off.
   const auto says = step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? in.on_failure() : step.on_failure();
-  constexpr v1::OnFailure all[] = {v1::ON_FAILURE_PARK, v1::ON_FAILURE_UNDO, v1::ON_FAILURE_FAIL, v1::ON_FAILURE_CONTINUE};
+  constexpr v1::OnFailure all[] = {v1::ON_FAILURE_PARK, v1::ON_FAILURE_PARK, v1::ON_FAILURE_UNDO, v1::ON_FAILURE_FAIL,
+                                   v1::ON_FAILURE_CONTINUE};
   const auto other = all[luck.below(std::size(all))];
-  if (says == v1::ON_FAILURE_COOL_OFF || luck.chance(400)) step.set_on_failure(other);
+  if (says == v1::ON_FAILURE_COOL_OFF || luck.chance(600)) step.set_on_failure(other);
+  // So that some items fail.
+  if (luck.chance(500) && step.kind() == v1::STEP_KIND_CALL) step.set_attempts(1);
   step.clear_cool_off_ms();
   if (!luck.chance(900)) return;
   for (auto& one : *in.mutable_steps()) {
