@@ -12,8 +12,6 @@
 
 namespace fairlead::core {
 
-inline constexpr std::uint32_t most_items = 10'000;
-inline constexpr std::uint32_t most_items_at_once = 100;
 inline constexpr std::uint32_t most_item_rounds = 100;
 
 /// How many items are in each state.

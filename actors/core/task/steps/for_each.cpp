@@ -10,6 +10,7 @@
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
 #include "messages/ids.hpp"
 
 namespace fairlead::core {
@@ -45,8 +46,8 @@ void task_machine::start_items(std::uint32_t index) {
   const auto count = list_size(*list);
   const auto refuse_list = [&](const std::string& why) { cannot_render(index, v1::EXPRESSION_PART_LIST, "for_each: " + why); };
   if (!count) return refuse_list("the items are " + std::string{json_kind_words(trim_json(*list))} + ", and not a list");
-  if (*count > most_items)
-    return refuse_list("the list has " + std::to_string(*count) + " items, and at most " + std::to_string(most_items) + " are allowed");
+  if (*count > max_list_items)
+    return refuse_list("the list has " + std::to_string(*count) + " items, and at most " + std::to_string(max_list_items) + " are allowed");
   if (list->size() > max_output_bytes)
     return refuse_list("the list has " + std::to_string(list->size()) + " bytes, and at most " + std::to_string(max_output_bytes) +
                        " are kept");
@@ -137,7 +138,7 @@ bool task_machine::stops_at(std::uint32_t index, const item_counts& counts) {
 
 void task_machine::begin_items(std::uint32_t index) {
   const auto at_once =
-      planted(&planted_faults::items_all_at_once) ? most_items : std::max(definition_of(at(index)).for_each().at_once(), 1U);
+      planted(&planted_faults::items_all_at_once) ? max_list_items : std::max(definition_of(at(index)).for_each().at_once(), 1U);
   while (runs_items(index)) {
     const auto& items = at(index).items();
     const auto counts = count_items(items);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/record.hpp"
 #include "tests/actors/core/task/fake_agents.hpp"
@@ -108,7 +109,7 @@ inline std::string text_of(const decision& made) {
   }
   for (const auto& asked : made.evaluations) {
     out += "-> worker: step " + std::to_string(asked.step()) +
-           std::vector<std::string>{"", " undo", " when", " output", " until"}.at(asked.part());
+           std::vector<std::string>{"", " undo", " when", " output", " until", " list"}.at(asked.part());
     for (const auto& one : asked.expressions()) out += " {" + one + "}";
     out += " over " + asked.document() + "\n";
   }

@@ -1,0 +1,241 @@
+// Items of a list at the Scheduler: what their tasks are made of, in which order they begin, and what the step with the list makes of them.
+
+#include "tests/actors/scheduler/family/family_world.hpp"
+
+namespace fairlead::testing {
+namespace {
+
+class family_for_each_test : public family_fixture {
+ protected:
+  family_for_each_test() {
+    deploy(undone(workflow_of({kept("load"), notify(2), told()}, "mailing")));
+    auto shipment = undone(workflow_of({undoable("pack")}, "shipment"));
+    shipment.set_output_json(R"("${ .steps.pack }")");
+    deploy(shipment);
+  }
+
+  static v1::StepDefinition each(v1::StepDefinition of, std::uint32_t at_once, bool collects = false) {
+    auto& list = *of.mutable_for_each();
+    list.set_list_json(R"("${ .steps.load }")");
+    list.set_at_once(at_once);
+    list.set_collect(collects);
+    return of;
+  }
+  static v1::StepDefinition notify(std::uint32_t at_once, bool collects = false) {
+    auto out = each(undoable("notify", {"load"}), at_once, collects);
+    out.set_with_json(R"({"to":"${ .item.to }","n":"${ .index }","first":"${ .steps.load[0].to }"})");
+    out.mutable_undo()->set_with_json(R"({"to":"${ .item.to }","id":"${ .steps.notify.id }","shop":"${ .input.n }"})");
+    return out;
+  }
+  static v1::StepDefinition told() {
+    auto out = kept("tell", {"notify"});
+    out.set_with_json(R"("${ .steps.notify }")");
+    return out;
+  }
+
+  /// `mailing` up to its list, which has so many items.
+  void load(std::size_t items, const std::string& workflow = "mailing", const std::string& id = "t1") {
+    ASSERT_TRUE(submit(submission(id, R"({"n":1})", workflow)).created());
+    std::string list = "[";
+    for (std::size_t i = 1; i <= items; ++i) list += (i == 1 ? "" : ",") + std::string{R"({"to":"c)"} + std::to_string(i) + R"("})";
+    done(id, "load", list + "]");
+  }
+  static std::string item(std::size_t number, int round = 1, const std::string& step = "notify") {
+    return "t1/" + step + "~" + std::to_string(round) + "." + std::to_string(number);
+  }
+  std::string given(const std::string& id, const std::string& step) const { return perform_of(id, step).input(); }
+  std::string output_of(const std::string& step) {
+    const auto task = *stored("t1");
+    for (const auto& one : task.steps())
+      if (one.path() == step) return one.output().json();
+    return "no step";
+  }
+};
+
+TEST_F(family_for_each_test, the_first_items_begin_in_the_commit_of_their_step) {
+  submit(submission("t1", R"({"n":1})", "mailing"));
+  node->shell.outcomes(from("n1/svc", {success(perform_of("t1", "load"), R"([{"to":"a"},{"to":"b"},{"to":"c"}])")}));
+  node->shell.flush();
+  ASSERT_EQ(node->waiting.size(), 1u) << "one batch";
+  ASSERT_TRUE(node->commit_one());
+  EXPECT_EQ(state_of(item(1)), "RUNNING");
+  EXPECT_EQ(state_of(item(2)), "RUNNING");
+  EXPECT_EQ(state_of(item(3)), "no task") << "two at once";
+  node->settle();
+  EXPECT_EQ(given(item(1), "notify"), R"({"to":"a","n":0,"first":"a"})");
+  EXPECT_EQ(given(item(2), "notify"), R"({"to":"b","n":1,"first":"a"})");
+  const auto task = *stored(item(2));
+  EXPECT_EQ(task.workflow(), "mailing");
+  EXPECT_EQ(task.workflow_hash(), stored("t1")->workflow_hash());
+  EXPECT_EQ(task.parent().id(), "t1");
+  EXPECT_EQ(task.parent().item(), 2u);
+  EXPECT_EQ(task.parent().call_of(), 2u) << "index of `notify` plus one";
+  EXPECT_EQ(task.item().json(), R"({"to":"b"})");
+  ASSERT_EQ(task.steps_size(), 1);
+  EXPECT_EQ(task.steps(0).path(), "notify");
+}
+
+TEST_F(family_for_each_test, the_next_item_begins_with_the_end_of_one_and_outputs_are_in_the_order_of_the_list) {
+  load(3);
+  done(item(2), "notify", R"("B")");
+  EXPECT_EQ(state_of(item(3)), "RUNNING");
+  done(item(3), "notify", R"("C")");
+  EXPECT_EQ(step_of("t1", "notify"), "RUNNING");
+  done(item(1), "notify", R"("A")");
+  EXPECT_EQ(step_of("t1", "notify"), "COMPLETED");
+  EXPECT_EQ(output_of("notify"), R"(["A","B","C"])");
+  EXPECT_EQ(given("t1", "tell"), R"(["A","B","C"])");
+  done("t1", "tell");
+  EXPECT_EQ(state_of("t1"), "COMPLETED");
+}
+
+TEST_F(family_for_each_test, an_empty_list_completes_its_step) {
+  load(0);
+  EXPECT_EQ(output_of("notify"), "[]");
+  EXPECT_EQ(given("t1", "tell"), "[]");
+}
+
+TEST_F(family_for_each_test, what_is_no_list_parks_the_task_and_an_operator_gives_one) {
+  submit(submission("t1", R"({"n":1})", "mailing"));
+  done("t1", "load", R"({"to":"a"})");
+  EXPECT_EQ(state_of("t1"), "RUNNING PARKED");
+  EXPECT_NE(stored("t1")->parked_reason().find("not a list"), std::string::npos) << stored("t1")->parked_reason();
+  v1::OperateRequest request;
+  request.mutable_action()->set_verb(v1::OPERATOR_VERB_RETRY);
+  request.mutable_action()->set_step("notify");
+  request.mutable_action()->set_json(R"([{"to":"z"}])");
+  request.add_ids("t1");
+  node->shell.answer(request, next_ticket);
+  node->settle();
+  expect_done(out.operations.at(next_ticket++).results(0));
+  EXPECT_EQ(state_of("t1"), "RUNNING");
+  EXPECT_EQ(handed("t1/notify~2.1", "notify") + handed("t1/notify~1.1", "notify"), 1u);
+}
+
+TEST_F(family_for_each_test, after_a_failure_nothing_begins_and_what_was_done_is_undone_by_its_own_item) {
+  load(4);
+  failed(item(1), "notify");
+  EXPECT_EQ(state_of(item(1)), "FAILED");
+  EXPECT_EQ(state_of(item(3)), "no task");
+  EXPECT_EQ(step_of("t1", "notify").substr(0, 7), "RUNNING") << "the second is in progress";
+  done(item(2), "notify", R"({"id":"m2"})");
+  EXPECT_EQ(state_of(item(3)), "no task");
+  EXPECT_EQ(state_of("t1"), "UNDOING");
+  EXPECT_NE(message_of("t1", "notify").find("item 1: task t1/notify~1.1 has failed"), std::string::npos) << message_of("t1", "notify");
+  ASSERT_EQ(handed(item(2), "notify", v1::DIRECTION_UNDO), 1u);
+  EXPECT_EQ(given(item(2), "notify"), R"({"to":"c2","id":"m2","shop":1})");
+  EXPECT_EQ(handed(item(1), "notify", v1::DIRECTION_UNDO), 0u) << "it has done nothing";
+  done(item(2), "notify");
+  EXPECT_EQ(state_of(item(2)), "UNDONE");
+  EXPECT_EQ(state_of("t1"), "UNDONE");
+}
+
+TEST_F(family_for_each_test, collected_failures_are_in_the_output) {
+  deploy(undone(workflow_of({kept("load"), notify(1, true), told()}, "mailing")));
+  load(3);
+  done(item(1), "notify", "7");
+  failed(item(2), "notify");
+  done(item(3), "notify", "null");
+  const auto fault = stored(item(2))->steps(0).fault();
+  EXPECT_EQ(output_of("notify"), R"([{"status":"completed","output":7,"error":null},{"status":"failed","output":null,"error":{"code":")" +
+                                     fault.code() + R"(","message":")" + fault.message() +
+                                     R"("}},{"status":"completed","output":null,"error":null}])");
+}
+
+TEST_F(family_for_each_test, the_workflow_that_is_deployed_meanwhile_changes_nothing) {
+  load(3);
+  auto other = notify(2);
+  other.set_with_json(R"("other")");
+  deploy(undone(workflow_of({kept("load"), other, told()}, "mailing")));
+  done(item(1), "notify");
+  EXPECT_EQ(given(item(3), "notify"), R"({"to":"c3","n":2,"first":"c1"})");
+}
+
+TEST_F(family_for_each_test, items_with_a_sub_workflow) {
+  auto ship = each(child("ship", "shipment", {"load"}, R"("${ .item.to }")"), 2);
+  ship.set_timeout_ms(60'000);
+  deploy(undone(workflow_of({kept("load"), ship}, "shop")));
+  load(3, "shop");
+  EXPECT_EQ(stored(item(1, 1, "ship"))->workflow(), "shipment");
+  EXPECT_EQ(stored(item(1, 1, "ship"))->deadline_unix_ms(), time.now_ms + 60'000);
+  EXPECT_EQ(stored(item(2, 1, "ship"))->input().json(), R"("c2")");
+  for (const auto number : {2, 3, 1}) done(item(static_cast<std::size_t>(number), 1, "ship"), "pack", std::to_string(number));
+  EXPECT_EQ(output_of("ship"), "[1,2,3]");
+  EXPECT_EQ(state_of("t1"), "COMPLETED");
+}
+
+TEST_F(family_for_each_test, a_new_process_goes_on_where_the_last_one_was) {
+  load(3);
+  done(item(1), "notify", R"("A")");
+  restart();
+  sweep();
+  add_agent(agent("n1/svc", 2));
+  EXPECT_EQ(state_of(item(2)), "RUNNING");
+  for (const auto number : {2, 3}) {
+    const auto id = item(static_cast<std::size_t>(number));
+    time.now_ms += 60'000;
+    due(id);
+    if (state_of(id) == "RUNNING") answer(success(perform_of(id, "notify"), std::to_string(number)));
+  }
+  EXPECT_EQ(output_of("notify"), R"(["A",2,3])");
+}
+
+TEST_F(family_for_each_test, after_a_park_the_failed_items_begin_again_in_another_round) {
+  auto parks = workflow_of({kept("load"), notify(2), told()}, "mailing");
+  parks.set_on_failure(v1::ON_FAILURE_PARK);
+  deploy(parks);
+  load(3);
+  failed(item(1), "notify");
+  done(item(2), "notify", R"("B")");
+  EXPECT_EQ(state_of("t1"), "RUNNING PARKED");
+  expect_done(operate(v1::OPERATOR_VERB_RETRY, "t1", "notify"));
+  EXPECT_EQ(state_of(item(1, 2)), "RUNNING");
+  EXPECT_EQ(state_of(item(3, 2)), "RUNNING");
+  EXPECT_EQ(state_of(item(2, 2)), "no task") << "completed items stay";
+  done(item(1, 2), "notify", R"("A")");
+  done(item(3, 2), "notify", R"("C")");
+  EXPECT_EQ(output_of("notify"), R"(["A","B","C"])");
+}
+
+TEST_F(family_for_each_test, a_cancel_goes_down_and_no_other_item_begins) {
+  load(4);
+  done(item(1), "notify", R"({"id":"m1"})");
+  ASSERT_EQ(state_of(item(3)), "RUNNING");
+  expect_done(operate(v1::OPERATOR_VERB_CANCEL, "t1"));
+  EXPECT_EQ(state_of(item(2)), "UNDOING");
+  EXPECT_EQ(state_of(item(3)), "UNDOING");
+  failed(item(2), "notify");
+  failed(item(3), "notify");
+  EXPECT_EQ(state_of(item(4)), "no task");
+  ASSERT_EQ(handed(item(1), "notify", v1::DIRECTION_UNDO), 1u);
+  done(item(1), "notify");
+  EXPECT_EQ(state_of("t1"), "UNDONE");
+}
+
+TEST_F(family_for_each_test, outputs_are_gathered_over_several_decisions) {
+  deploy(undone(workflow_of({kept("load"), notify(1'000), told()}, "mailing")));
+  load(450);
+  finish_everything();
+  const auto task = *stored("t1");
+  ASSERT_EQ(task.state(), v1::TASK_STATE_COMPLETED);
+  std::string expected = "[";
+  for (int i = 0; i < 450; ++i) expected += std::string{i == 0 ? "" : ","} + R"({"v":1})";
+  EXPECT_EQ(output_of("notify"), expected + "]");
+}
+
+TEST_F(family_for_each_test, an_item_that_waits_for_an_operator_holds_the_task_up) {
+  load(3);
+  auto in_doubt = failure(perform_of(item(1), "notify"), v1::FAULT_KIND_IN_DOUBT);
+  answer(in_doubt);
+  EXPECT_EQ(state_of(item(1)), "RUNNING PARKED");
+  EXPECT_EQ(state_of("t1"), "RUNNING PARKED");
+  done(item(2), "notify");
+  EXPECT_EQ(state_of(item(3)), "no task") << "nothing begins meanwhile";
+  expect_done(operate(v1::OPERATOR_VERB_SETTLE_COMPLETED, item(1), "notify"));
+  EXPECT_EQ(state_of(item(1)), "COMPLETED");
+  EXPECT_EQ(state_of("t1"), "RUNNING");
+  EXPECT_EQ(state_of(item(3)), "RUNNING");
+}
+
+}  // namespace
+}  // namespace fairlead::testing
