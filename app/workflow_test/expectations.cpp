@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "actors/core/alert_words.hpp"
-#include "actors/core/items/items.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
 
 namespace fairlead::app {
 
@@ -72,7 +72,7 @@ void read_items(yaml_section& section, const char* key, std::optional<expected_i
   if (!node) return;
   out = expected_items{place_of(*node), {}};
   for (const auto& one : node->items())
-    if (const auto item = one.integer(0, core::most_items - 1)) out->value.push_back(static_cast<std::uint32_t>(*item));
+    if (const auto item = one.integer(0, core::max_list_items - 1)) out->value.push_back(static_cast<std::uint32_t>(*item));
   std::sort(out->value.begin(), out->value.end());
 }
 

@@ -5,6 +5,7 @@
 
 #include "actors/core/items/items.hpp"
 #include "actors/core/text/nearest.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
 
 namespace fairlead::app {
 
@@ -64,11 +65,11 @@ std::optional<step_or_item> workflow_names::step_or_item_of(const yaml_node& nod
   }
   out.item = item;
   const auto listed = core::list_size(definition.for_each().list_json());
-  const auto most = listed.value_or(core::most_items);
+  const auto most = listed.value_or(core::max_list_items);
   if (failure == std::errc{} && item < most) return out;
   const auto [why, remedy] = listed ? beyond_list(out, most)
-                                    : std::pair{"a list has at most " + std::to_string(core::most_items) + " items",
-                                                "the last one can be " + out.step + "[" + std::to_string(core::most_items - 1) + "]"};
+                                    : std::pair{"a list has at most " + std::to_string(core::max_list_items) + " items",
+                                                "the last one can be " + out.step + "[" + std::to_string(core::max_list_items - 1) + "]"};
   node.complain(why, remedy);
   return std::nullopt;
 }
