@@ -96,20 +96,16 @@ TEST_F(family_for_each_test, an_empty_list_completes_its_step) {
 }
 
 TEST_F(family_for_each_test, what_is_no_list_parks_the_task_and_an_operator_gives_one) {
+  auto simple = notify(2);
+  simple.set_with_json(R"("${ .item.to }")");
+  deploy(undone(workflow_of({kept("load"), simple, told()}, "mailing")));
   submit(submission("t1", R"({"n":1})", "mailing"));
   done("t1", "load", R"({"to":"a"})");
   EXPECT_EQ(state_of("t1"), "RUNNING PARKED");
   EXPECT_NE(stored("t1")->parked_reason().find("not a list"), std::string::npos) << stored("t1")->parked_reason();
-  v1::OperateRequest request;
-  request.mutable_action()->set_verb(v1::OPERATOR_VERB_RETRY);
-  request.mutable_action()->set_step("notify");
-  request.mutable_action()->set_json(R"([{"to":"z"}])");
-  request.add_ids("t1");
-  node->shell.answer(request, next_ticket);
-  node->settle();
-  expect_done(out.operations.at(next_ticket++).results(0));
+  expect_done(operate(v1::OPERATOR_VERB_RETRY, "t1", "notify", false, R"([{"to":"z"}])"));
   EXPECT_EQ(state_of("t1"), "RUNNING");
-  EXPECT_EQ(handed("t1/notify~2.1", "notify") + handed("t1/notify~1.1", "notify"), 1u);
+  EXPECT_EQ(given(item(1), "notify"), R"("z")");
 }
 
 TEST_F(family_for_each_test, after_a_failure_nothing_begins_and_what_was_done_is_undone_by_its_own_item) {
