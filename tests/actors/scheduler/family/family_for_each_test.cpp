@@ -163,15 +163,12 @@ TEST_F(family_for_each_test, items_with_a_sub_workflow) {
 TEST_F(family_for_each_test, a_new_process_goes_on_where_the_last_one_was) {
   load(3);
   done(item(1), "notify", R"("A")");
-  restart();
-  sweep();
-  add_agent(agent("n1/svc", 2));
-  EXPECT_EQ(state_of(item(2)), "RUNNING");
   for (const auto number : {2, 3}) {
-    const auto id = item(static_cast<std::size_t>(number));
-    time.now_ms += 60'000;
-    due(id);
-    if (state_of(id) == "RUNNING") answer(success(perform_of(id, "notify"), std::to_string(number)));
+    restart();
+    sweep();
+    add_agent(agent("n1/svc"));
+    EXPECT_EQ(state_of(item(static_cast<std::size_t>(number))), "RUNNING");
+    done(item(static_cast<std::size_t>(number)), "notify", std::to_string(number));
   }
   EXPECT_EQ(output_of("notify"), R"(["A",2,3])");
 }
@@ -211,7 +208,11 @@ TEST_F(family_for_each_test, a_cancel_goes_down_and_no_other_item_begins) {
 TEST_F(family_for_each_test, outputs_are_gathered_over_several_decisions) {
   deploy(undone(workflow_of({kept("load"), notify(1'000), told()}, "mailing")));
   load(450);
-  finish_everything();
+  // What is too much for one decision is gone on with when the task is due.
+  for (int times = 0; times < 20 && state_of("t1") != "COMPLETED"; ++times) {
+    finish_everything();
+    due("t1");
+  }
   const auto task = *stored("t1");
   ASSERT_EQ(task.state(), v1::TASK_STATE_COMPLETED);
   std::string expected = "[";
