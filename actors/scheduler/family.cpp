@@ -8,8 +8,8 @@
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/standing.hpp"
+#include "actors/core/task/steps/item_output.hpp"
 #include "actors/core/task/task.hpp"
-#include "actors/core/text/json.hpp"
 
 namespace fairlead {
 
@@ -228,32 +228,18 @@ std::optional<std::string> families::output_of_item(std::uint64_t parent, const 
   const auto number = number_of(id);
   if (world_.tasks->failed()) return std::nullopt;
   const auto* child = number != 0 ? sound(*world_.tasks, number) : nullptr;
-  std::string code = "not_begun", message = "there is no task of the item", output = "null";
-  if (child != nullptr && child->state() == v1::TASK_STATE_COMPLETED) {
+  const auto failure = core::failure_of_item(child);
+  std::string output = "null";
+  if (child != nullptr && !failure) {
     auto text = world_.tasks->text_of(number, child->output());
     if (!text && text.failure().code != v1::ERROR_CODE_NOT_FOUND) {
       world_.tasks->fail(text.failure());
       return std::nullopt;
     }
     if (text && !text->empty()) output = std::move(*text);
-    code.clear();
-  } else if (child != nullptr) {
-    const auto failed = std::find_if(child->steps().begin(), child->steps().end(),
-                                     [](const v1::StepRecord& one) { return one.state() == v1::STEP_STATE_FAILED || one.given_up(); });
-    const auto own = child->parent().call_of() != 0 && failed != child->steps().end() && failed->has_fault();
-    code = own ? failed->fault().code()
-               : std::string{child->state() == v1::TASK_STATE_UNDONE ? core::child_undone_code : core::child_failed_code};
-    message = own ? failed->fault().message() : core::reason_of(*child);
   }
   if (number != 0) world_.tasks->forget_if_idle(number);
-  if (!order.collects) return output;
-  std::string out = std::string{R"({"status":")"} + (code.empty() ? "completed" : "failed") + R"(","output":)" + output + R"(,"error":)";
-  if (code.empty()) return out + "null}";
-  out += R"({"code":)";
-  core::append_json_string(out, code);
-  out += R"(,"message":)";
-  core::append_json_string(out, message);
-  return out + "}}";
+  return core::item_output(output, failure, order.collects);
 }
 
 void families::gather(std::uint64_t parent, const core::child_order& order) {

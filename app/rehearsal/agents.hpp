@@ -45,6 +45,7 @@ struct rehearsed_child {
 struct rehearsed_attempt {
   std::int64_t at_ms = 0;  // since the submission
   std::string step, agent, call;
+  std::optional<std::uint32_t> item;  // of a step with `for_each`: as `.index`
   v1::Direction direction = v1::DIRECTION_PERFORM;
   std::uint32_t attempt = 0;
   std::string input;  // JSON text

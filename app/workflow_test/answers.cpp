@@ -16,6 +16,7 @@ struct asked_of {
   bool lookup = false;
   bool callback = false;  // the step awaits one
   bool child = false;     // the step begins one
+  step_or_item of{};      // empty: all steps with the call
 };
 
 /// The keys `fault`, `kind`, `message` and `retry_after`.
@@ -123,8 +124,9 @@ std::optional<asked_of> asked_by(const std::string& key, const yaml_node& node, 
   };
   const auto undone = of(undo_of), looked_up = of(lookup_of);
   if (undone || looked_up) {
-    const auto& step = undone ? *undone : *looked_up;
-    if (!names.check_step(node, step)) return std::nullopt;
+    const auto named = names.step_or_item_of(node, undone ? *undone : *looked_up);
+    if (!named) return std::nullopt;
+    const auto& step = named->step;
     const auto& definition = *names.step(step);
     if (definition.kind() != v1::STEP_KIND_CALL) {
       node.complain("step " + step + " asks no agent", undone && definition.kind() == v1::STEP_KIND_WORKFLOW
@@ -136,12 +138,14 @@ std::optional<asked_of> asked_by(const std::string& key, const yaml_node& node, 
       node.complain("step " + step + " has no undo that an agent is asked for", "remove this key");
       return std::nullopt;
     }
-    return asked_of{looked_up.has_value(), false};
+    return asked_of{looked_up.has_value(), false, false, *named};
   }
   if (names.has_call(key)) return asked_of{false, names.has_callback(key)};
-  if (const auto* step = names.step(key)) {
-    if (step->kind() == v1::STEP_KIND_CALL) return asked_of{false, step->callback_ms() != 0};
-    if (step->kind() == v1::STEP_KIND_WORKFLOW) return asked_of{false, false, true};
+  if (const auto* step = names.step(key.substr(0, key.find('[')))) {
+    const auto named = names.step_or_item_of(node, key);
+    if (!named) return std::nullopt;
+    if (step->kind() == v1::STEP_KIND_CALL) return asked_of{false, step->callback_ms() != 0, false, *named};
+    if (step->kind() == v1::STEP_KIND_WORKFLOW) return asked_of{false, false, true, *named};
     node.complain("step " + key + " asks no agent",
                   step->kind() == v1::STEP_KIND_SIGNAL ? "give the signal below events" : "remove this key");
     return std::nullopt;
@@ -164,6 +168,8 @@ std::vector<answer_script> read_answers(const yaml_node& node, const workflow_na
     auto& script = out.emplace_back();
     script.key = key;
     script.at = {value.line(), value.column()};
+    script.step = what->of.step;
+    script.item = what->of.item;
     const auto read = [&](const yaml_node& one) {
       if (what->child)
         script.children.push_back(read_child(one));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/alert_words.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
 
 namespace fairlead::app {
 
@@ -66,10 +67,39 @@ std::vector<std::string> alert_words() {
   return out;
 }
 
-step_expectation read_step(const std::string& name, const yaml_node& node, const workflow_names& names) {
+void read_items(yaml_section& section, const char* key, std::optional<expected_items>& out) {
+  const auto node = section.find(key);
+  if (!node) return;
+  out = expected_items{place_of(*node), {}};
+  for (const auto& one : node->items())
+    if (const auto item = one.integer(0, core::max_list_items - 1)) out->value.push_back(static_cast<std::uint32_t>(*item));
+  std::sort(out->value.begin(), out->value.end());
+}
+
+void read_list(const std::string& name, yaml_section& section, step_expectation& out) {
+  read_count(section, "items", out.items);
+  read_items(section, "completed_items", out.completed_items);
+  read_items(section, "failed_items", out.failed_items);
+  read_items(section, "undone_items", out.undone_items);
+  for (const auto* key : {"input", "input_has", "undo_input", "undo_input_has"})
+    section.refuse(key, "each item of step " + name + " is given something else", "say it of one item, such as " + name + "[0]");
+}
+
+step_expectation read_step(const step_or_item& of, const yaml_node& node, const workflow_names& names) {
+  const auto& name = of.step;
+  const auto& definition = *names.step(name);
   step_expectation out;
   out.step = name;
+  out.item = of.item;
+  out.at = place_of(node);
   yaml_section section{node};
+  if (definition.has_for_each() && !of.item) {
+    read_list(name, section, out);
+  } else {
+    const auto* why = definition.has_for_each() ? "one item has no items" : "the step has no for_each, and so no items";
+    for (const auto* key : {"items", "completed_items", "failed_items", "undone_items"})
+      section.refuse(key, why, definition.has_for_each() ? "say it of " + name : "remove this key");
+  }
   read_word(section, "state", state_words, out.state);
   read_text(section, "fault", out.fault);
   read_json(section, "input", out.input);
@@ -81,7 +111,7 @@ step_expectation read_step(const std::string& name, const yaml_node& node, const
   read_count(section, "attempts", out.attempts);
   read_count(section, "undo_attempts", out.undo_attempts);
   read_count(section, "lookups", out.lookups);
-  if (names.step(name)->kind() == v1::STEP_KIND_WORKFLOW)
+  if (definition.kind() == v1::STEP_KIND_WORKFLOW)
     read_boolean(section, "cancelled", out.cancelled);
   else
     section.refuse("cancelled", "step " + name + " has no child that could be cancelled", "remove this key");
@@ -128,7 +158,7 @@ case_expectation read_expectation(const yaml_node& node, const workflow_names& n
     const auto entries = steps->entries();
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto& [name, value] = entries[i];
-      if (names.check_step(at_key(*steps, i, value), name)) out.steps.push_back(read_step(name, value, names));
+      if (const auto of = names.step_or_item_of(at_key(*steps, i, value), name)) out.steps.push_back(read_step(*of, value, names));
     }
   }
   const auto more = out.output || out.output_has || out.performed || out.completed || out.undone || out.skipped || out.dropped ||

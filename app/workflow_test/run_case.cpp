@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "actors/core/alert_words.hpp"
@@ -10,7 +11,9 @@
 #include "actors/core/text/text.hpp"
 #include "app/json/words.hpp"
 #include "app/workflow_test/matching.hpp"
+#include "app/workflow_test/names.hpp"
 #include "app/workflow_test/scripted_agents.hpp"
+#include "messages/items.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {
@@ -107,42 +110,89 @@ class judge {
       fails(expect_.most_ms->at, "expect.takes.most", "expected at most " + format_duration(expect_.most_ms->value) + was);
   }
 
+  static std::string where_of(const step_expectation& of) {
+    return "expect.steps." + of.step + (of.item ? "[" + std::to_string(*of.item) + "]" : "");
+  }
+
   void judge_step(const step_expectation& of) {
-    const auto where = "expect.steps." + of.step;
+    const auto where = where_of(of);
     const auto& all = record().steps();
     const auto found = std::find_if(all.begin(), all.end(), [&](const v1::StepRecord& one) { return one.path() == of.step; });
     if (found == all.end()) return fails(what_.at, where, "the task has no such step");
     const auto& step = *found;
-    const std::string state = core::shown_state(record(), step);
+    std::string state = core::shown_state(record(), step), code = step.fault().code();
+    std::optional<std::string> output;
+    if (step.has_output()) output = run_.text_of(step.output());
+    if (of.item) {
+      if (!step.has_items() && step.state() != v1::STEP_STATE_COMPLETED)
+        return fails(of.at, where, "step " + of.step + " has not begun, and its list is not known", "remove it");
+      if (*of.item >= step.items().count()) {
+        const auto [why, remedy] = beyond_list({of.step, of.item}, step.items().count());
+        return fails(of.at, where, why, remedy);
+      }
+      const auto item = run_.item(step, *of.item);
+      state = item ? item->state : "pending";
+      code = item ? item->fault : std::string{};
+      output = item ? item->output : std::nullopt;
+    } else {
+      judge_items(of, step, where);
+    }
     if (of.state && of.state->value != state) fails(of.state->at, where + ".state", "expected " + of.state->value + ", was " + state);
-    const auto code = step.has_fault() ? step.fault().code() : std::string{};
     if (of.fault && of.fault->value != code)
       fails(of.fault->at, where + ".fault", "expected " + of.fault->value + ", was " + (code.empty() ? "no fault" : code));
-    judge_count(of.attempts, where + ".attempts", of.step, v1::DIRECTION_PERFORM);
-    judge_count(of.undo_attempts, where + ".undo_attempts", of.step, v1::DIRECTION_UNDO);
-    judge_count(of.lookups, where + ".lookups", of.step, v1::DIRECTION_LOOKUP);
-    const auto* performed = latest(of.step, v1::DIRECTION_PERFORM);
-    const auto* undone = latest(of.step, v1::DIRECTION_UNDO);
+    judge_count(of.attempts, where + ".attempts", of, v1::DIRECTION_PERFORM);
+    judge_count(of.undo_attempts, where + ".undo_attempts", of, v1::DIRECTION_UNDO);
+    judge_count(of.lookups, where + ".lookups", of, v1::DIRECTION_LOOKUP);
+    const auto* performed = latest(of, v1::DIRECTION_PERFORM);
+    const auto* undone = latest(of, v1::DIRECTION_UNDO);
     judge_texts(where, of.input, of.input_has, "input", performed != nullptr, performed != nullptr ? performed->input : "");
     judge_texts(where, of.undo_input, of.undo_input_has, "undo_input", undone != nullptr, undone != nullptr ? undone->input : "");
-    if (of.cancelled && of.cancelled->value != run_.was_cancelled(of.step))
+    if (of.cancelled && of.cancelled->value != run_.was_cancelled(of.step, of.item))
       fails(of.cancelled->at, where + ".cancelled",
             of.cancelled->value ? "expected that its child is cancelled, and it was not" : "its child was cancelled");
-    judge_texts(where, of.output, of.output_has, "output", step.has_output(), run_.text_of(step.output()));
+    judge_texts(where, of.output, of.output_has, "output", output.has_value(), output.value_or(""));
   }
 
-  const rehearsed_attempt* latest(const std::string& step, v1::Direction direction) const {
+  /// Of the whole step.
+  void judge_items(const step_expectation& of, const v1::StepRecord& step, const std::string& where) {
+    if (of.items && of.items->value != step.items().count())
+      fails(of.items->at, where + ".items",
+            "expected " + std::to_string(of.items->value) + ", was " + std::to_string(step.items().count()));
+    const auto judge = [&](const std::optional<expected_items>& expected, const char* key, const std::vector<item_state>& states) {
+      if (!expected) return;
+      std::vector<std::uint32_t> was;
+      for (std::uint32_t i = 0; i < begun_items(step.items()); ++i)
+        if (std::find(states.begin(), states.end(), item_state_of(step.items(), i)) != states.end()) was.push_back(i);
+      if (was != expected->value)
+        fails(expected->at, where + "." + key, "expected " + items_words(expected->value) + ", was " + items_words(was));
+    };
+    judge(of.completed_items, "completed_items", {item_state::completed});
+    judge(of.failed_items, "failed_items", {item_state::failed, item_state::left_behind, item_state::not_begun});
+    judge(of.undone_items, "undone_items", {item_state::undone});
+  }
+
+  static std::string items_words(const std::vector<std::uint32_t>& items) {
+    std::vector<std::string> names;
+    for (const auto one : items) names.push_back(std::to_string(one));
+    return list_words(names);
+  }
+
+  static bool is_about(const step_expectation& of, const rehearsed_attempt& one, v1::Direction direction) {
+    return one.step == of.step && one.direction == direction && (!of.item || one.item == of.item);
+  }
+
+  const rehearsed_attempt* latest(const step_expectation& of, v1::Direction direction) const {
     const rehearsed_attempt* out = nullptr;
     for (const auto& one : run_.attempts())
-      if (one.step == step && one.direction == direction) out = &one;
+      if (is_about(of, one, direction)) out = &one;
     return out;
   }
 
-  void judge_count(const std::optional<expected_number>& of, const std::string& where, const std::string& step, v1::Direction direction) {
+  void judge_count(const std::optional<expected_number>& of, const std::string& where, const step_expectation& whose,
+                   v1::Direction direction) {
     if (!of) return;
     const auto& all = run_.attempts();
-    const auto count =
-        std::count_if(all.begin(), all.end(), [&](const auto& one) { return one.step == step && one.direction == direction; });
+    const auto count = std::count_if(all.begin(), all.end(), [&](const auto& one) { return is_about(whose, one, direction); });
     if (count != of->value) fails(of->at, where, "expected " + std::to_string(of->value) + ", was " + std::to_string(count));
   }
 
@@ -170,11 +220,16 @@ class judge {
   case_result& out_;
 };
 
-std::string story_words(const virtual_run& run, const v1::HistoryEvent& event) {
+std::string story_words(const virtual_run& run, const story_entry& entry) {
+  const auto& event = *entry.event;
+  const auto& record = run.record(entry.task);
+  std::optional<std::uint32_t> item;
+  if (entry.task != 0) item = record.parent().item() - 1;
   std::string out = event_word(event.kind());
+  if (event.step() == 0 && item) out += " " + record.id();
   if (event.step() > 0) {
-    const auto& path = run.record().steps(static_cast<int>(event.step()) - 1).path();
-    out += " " + path;
+    const auto& path = record.steps(static_cast<int>(event.step()) - 1).path();
+    out += " " + path + (item ? "[" + std::to_string(*item) + "]" : "");
     if (event.attempt() > 0) {
       if (event.direction() != v1::DIRECTION_PERFORM) out += std::string{", "} + direction_word(event.direction());
       out += " attempt " + std::to_string(event.attempt());
@@ -182,7 +237,7 @@ std::string story_words(const virtual_run& run, const v1::HistoryEvent& event) {
     if (event.kind() == v1::EVENT_KIND_STEP_STARTED) {
       const auto& all = run.attempts();
       const auto found = std::find_if(all.begin(), all.end(), [&](const rehearsed_attempt& one) {
-        return one.step == path && one.direction == event.direction() && one.attempt == event.attempt();
+        return one.step == path && one.item == item && one.direction == event.direction() && one.attempt == event.attempt();
       });
       if (found != all.end())
         out += ": " + (found->agent.empty() ? "workflow " : found->agent + ".") + found->call + " " + shown(found->input);
@@ -194,21 +249,43 @@ std::string story_words(const virtual_run& run, const v1::HistoryEvent& event) {
   return out;
 }
 
+/// What the events of an item's step do not say already.
+bool is_worth_telling(const story_entry& one) {
+  if (one.task == 0 || !one.event) return true;
+  const auto kind = one.event->kind();
+  return kind != v1::EVENT_KIND_TASK_SUBMITTED && kind != v1::EVENT_KIND_TASK_STARTED && kind != v1::EVENT_KIND_TASK_COMPLETED;
+}
+
 /// Of a long story the beginning and the end.
 void tell(const virtual_run& run, case_result& out) {
-  const auto& all = run.story();
+  std::vector<story_entry> all;
+  std::copy_if(run.story().begin(), run.story().end(), std::back_inserter(all), is_worth_telling);
   const auto left_out = all.size() > most_told ? all.size() - most_told : 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (left_out != 0 && i == most_told / 2) {
       out.story.emplace_back(all[i].at_ms, "… (" + std::to_string(left_out) + " events are left out)");
       i += left_out;
     }
-    out.story.emplace_back(all[i].at_ms, all[i].event ? story_words(run, *all[i].event) : all[i].words);
+    out.story.emplace_back(all[i].at_ms, all[i].event ? story_words(run, all[i]) : all[i].words);
   }
 }
 
-void judge_unused(const scripted_agents& agents, case_result& out) {
+/// Of an answer of an item that the step's list does not have: that.
+std::optional<std::pair<std::string, std::string>> beyond_list_of(const virtual_run& run, const answer_script& script) {
+  if (!script.item) return std::nullopt;
+  for (const auto& step : run.record().steps())
+    if (step.path() == script.step && (step.has_items() || step.state() == v1::STEP_STATE_COMPLETED) &&
+        *script.item >= step.items().count())
+      return beyond_list({script.step, script.item}, step.items().count());
+  return std::nullopt;
+}
+
+void judge_unused(const virtual_run& run, const scripted_agents& agents, case_result& out) {
   for (const auto& one : agents.unused()) {
+    if (const auto beyond = beyond_list_of(run, *one.script)) {
+      out.failures.push_back({one.script->at, "agents." + one.script->key, beyond->first, beyond->second});
+      continue;
+    }
     const auto all = one.script->size();
     const auto sentence = one.given == 0 ? "nothing asked for this answer"
                                          : std::to_string(one.given) + " of its " + std::to_string(all) + " answers were asked for";
@@ -231,7 +308,7 @@ case_result run_case(const test_file& of, const test_case& what, const std::shar
   settings.start_unix_ms = what.start_unix_ms;
   settings.stop_at_ms = what.stop_at_ms;
   virtual_run run{definition, agents, evaluate, settings};
-  for (const auto& one : what.actions) run.plan(one.at_ms, one.action);
+  for (const auto& one : what.actions) run.plan(one.at_ms, one.action, one.item);
   rehearsed_task task;
   task.id = what.id;
   task.input = what.input;
@@ -248,7 +325,7 @@ case_result run_case(const test_file& of, const test_case& what, const std::shar
   }
   out.end = refused ? refused_word : run.state_word();
   judge{run, what, refused, out}.run();
-  judge_unused(agents, out);
+  judge_unused(run, agents, out);
   return out;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 // Agents that answer what a test file says, and children that end as it says.
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,10 +31,14 @@ class scripted_agents final : public rehearsed_agents {
  private:
   struct line {
     const answer_script* script = nullptr;
-    std::size_t given = 0;
+    std::map<std::optional<std::uint32_t>, std::size_t> given{};  // of each item by itself, where the script is that of a step
   };
   static std::map<std::string, line> lines_of(const std::vector<answer_script>& scripts);
   line* find(const std::string& key);
+  /// The script of the item, or else of its step; `of` is `undo of ` and the like.
+  line* find_step(const rehearsed_attempt& what, const std::string& of);
+  template <class Script>
+  static Script next_of(line& from, const std::vector<Script>& all, const rehearsed_attempt& what);
 
   std::map<std::string, line> own_, shared_;  // by key: of the case, of the file
   const v1::WorkflowDefinition& definition_;

@@ -105,7 +105,7 @@ class test_reader {
       node.complain("expected either a signal or what an operator does", "{ at: 3s, signal: NAME }, or { at: 3s, operator: cancel }");
     out.action.set_who("test");
     if (signal) read_signal(section, *signal, out.action);
-    if (does) read_operator(section, out.action);
+    if (does) read_operator(section, out);
     section.boolean("refused", out.refused);
     if (const auto why = section.find("reason"))
       if (const auto text = why->text()) out.action.set_reason(*text);
@@ -123,18 +123,29 @@ class test_reader {
     if (section.json("data", data)) out.set_json(data);
   }
 
-  void read_operator(yaml_section& section, v1::OperatorAction& out) {
+  void read_step_of(const yaml_node& step, const std::string& name, test_action& to) {
+    const auto found = names_->step_or_item_of(step, name);
+    if (!found) return;
+    to.item = found->item;
+    // The undo of an item is that of its task.
+    if (to.action.verb() != v1::OPERATOR_VERB_UNDO || to.item) to.action.set_step(found->step);
+    if (to.item && names_->step(found->step)->kind() == v1::STEP_KIND_WORKFLOW)
+      step.complain("what becomes of the task of an item with a sub-workflow is said below agents",
+                    "remove this event, and say it below " + name + ", such as { parked: REASON, resumed_after: 1h }");
+    if (to.action.verb() == v1::OPERATOR_VERB_UNDO && !to.item)
+      step.complain("a task is undone as a whole", "remove step, or name an item, such as STEP[0]");
+  }
+
+  void read_operator(yaml_section& section, test_action& to) {
+    auto& out = to.action;
     v1::OperatorVerb verb{};
     if (!section.word("operator", verb, operator_words)) return;
     out.set_verb(verb);
     const auto needs_step = verb == v1::OPERATOR_VERB_SKIP || verb == v1::OPERATOR_VERB_SETTLE_COMPLETED;
-    if (needs_step || verb == v1::OPERATOR_VERB_RETRY) {
+    if (needs_step || verb == v1::OPERATOR_VERB_RETRY || verb == v1::OPERATOR_VERB_UNDO) {
       const auto step = needs_step ? section.require("step", "the name of a step") : section.find("step");
       if (step)
-        if (const auto name = step->text()) {
-          out.set_step(*name);
-          names_->check_step(*step, *name);
-        }
+        if (const auto name = step->text()) read_step_of(*step, *name, to);
     }
     std::string json;
     if (verb == v1::OPERATOR_VERB_RETRY && section.json("input", json)) out.set_json(json);

@@ -21,7 +21,9 @@ struct file_place {
 
 /// What attempts are answered, or what becomes of children, in order; the last one is given again and again.
 struct answer_script {
-  std::string key;  // `payment.charge`, `charge`, `undo of charge`, `lookup of charge`
+  std::string key;                    // `payment.charge`, `charge`, `charge[2]`, `undo of charge`, `lookup of charge`
+  std::string step;                   // whose attempts it answers; empty: all with a call
+  std::optional<std::uint32_t> item;  // whose alone
   file_place at;
   std::vector<rehearsed_answer> answers;
   std::vector<rehearsed_child> children;  // of a step with `workflow`: then there are no answers
@@ -33,7 +35,8 @@ struct test_action {
   file_place at;
   std::int64_t at_ms = 0;  // since the submission
   v1::OperatorAction action;
-  bool refused = false;  // it is expected to be refused
+  std::optional<std::uint32_t> item;  // of the action's step
+  bool refused = false;               // it is expected to be refused
 };
 
 template <class Value>
@@ -45,12 +48,18 @@ using expected_text = expected<std::string>;                // a word, or JSON t
 using expected_names = expected<std::vector<std::string>>;  // `...` stands for any number of others
 using expected_number = expected<std::int64_t>;
 
+using expected_items = expected<std::vector<std::uint32_t>>;
+
 struct step_expectation {
   std::string step;
+  std::optional<std::uint32_t> item;  // it is about this one of its items alone
+  file_place at;
   std::optional<expected_text> state, fault;
   std::optional<expected_text> input, input_has, undo_input, undo_input_has, output, output_has;  // JSON
   std::optional<expected_number> attempts, undo_attempts, lookups;
-  std::optional<expected<bool>> cancelled;  // its child was told to be undone or to end, before its end
+  std::optional<expected_number> items;                                       // of a step with for_each: how many its list has
+  std::optional<expected_items> completed_items, failed_items, undone_items;  // in any order
+  std::optional<expected<bool>> cancelled;                                    // its child was told to be undone or to end, before its end
 };
 
 struct case_expectation {

@@ -326,6 +326,8 @@ TEST(expression_pool, says_of_expressions_together_what_it_says_of_each_alone) {
                                      ".input.a + $x",
                                      "def f: 1; f",
                                      "def f: 1; f(2)",
+                                     "f",
+                                     ".input.a | f",
                                      ".input.default // .def",
                                      "1 / 0",
                                      "try error(\"x\") catch .",
@@ -347,7 +349,9 @@ TEST(expression_pool, says_of_expressions_together_what_it_says_of_each_alone) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto reply = ask(pool, request({all[i]}, "")).get();
     EXPECT_EQ(together[i].ok(), !reply.has_error()) << all[i] << ": " << said(reply);
-    if (!together[i].ok()) EXPECT_EQ(together[i].failure().sentence, reply.error().sentence());
+    if (!together[i].ok()) {
+      EXPECT_EQ(together[i].failure().sentence, reply.error().sentence());
+    }
     // A pair is asked for together whatever the group around it was.
     EXPECT_EQ(ask(pool, request({"1 + 1", all[i]}, "")).get().has_error(), reply.has_error()) << all[i];
   }

@@ -153,6 +153,8 @@ class values_checker {
     if (!compiled || compiled->expressions().size() != 1) return {};
     const auto plain = parse_plain_path(compiled->expressions().front());
     if (!plain || is_root_of_item(plain->parts[0].key)) return {};
+    // What is no list is said of the list.
+    if (const auto type = look_up(plain->parts).type; !type.empty() && type != "array") return {};
     auto whole = plain->parts;
     whole.push_back({false, {}, 0});
     whole.insert(whole.end(), parts.begin() + 1, parts.end());

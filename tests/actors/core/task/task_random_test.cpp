@@ -403,7 +403,7 @@ TEST(task, keeps_its_rules_through_random_graphs_and_random_events) {
   EXPECT_GT(seen.completed, 80) << "a run in which little completes shows little";
   EXPECT_GT(seen.undone, 80);
   EXPECT_GT(seen.dropped, 40);
-  EXPECT_GT(seen.dropped_undone, 2);
+  EXPECT_GT(seen.dropped_undone, 1);
   EXPECT_GT(seen.ended_well, 20);
   EXPECT_GT(seen.after_undo, 0);
   EXPECT_GT(seen.parked, 80);

@@ -76,8 +76,12 @@ class interpreter {
     if (verb == "resume") return shown(w.apply(task_resumed{}));
     if (verb == "poison") return shown(w.apply(task_poisoned{rest_after(lines.front(), 1)}));
     if (verb == "replaced") return shown(w.apply(agent_replaced{given.at(1), number(2)}));
-    if (verb == "evaluated")
-      return shown(w.apply(expressions_evaluated{step_of(given.at(1)), {given.begin() + 2, given.end()}, std::nullopt}));
+    if (verb == "evaluated") {
+      expressions_evaluated e{step_of(given.at(1)), {given.begin() + 2, given.end()}, std::nullopt};
+      if (const auto& step = w.at(e.step); step.has_items())
+        e.item = first_item(step.items(), item_state::to_begin).value_or(begun_items(step.items())) + 1;
+      return shown(w.apply(e));
+    }
     if (verb == "decided")
       return shown(
           w.apply(expressions_evaluated{step_of(given.at(1)), {rest_after(lines.front(), 2)}, std::nullopt, v1::EXPRESSION_PART_WHEN}));

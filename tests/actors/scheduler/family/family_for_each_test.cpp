@@ -96,20 +96,16 @@ TEST_F(family_for_each_test, an_empty_list_completes_its_step) {
 }
 
 TEST_F(family_for_each_test, what_is_no_list_parks_the_task_and_an_operator_gives_one) {
+  auto simple = notify(2);
+  simple.set_with_json(R"("${ .item.to }")");
+  deploy(undone(workflow_of({kept("load"), simple, told()}, "mailing")));
   submit(submission("t1", R"({"n":1})", "mailing"));
   done("t1", "load", R"({"to":"a"})");
   EXPECT_EQ(state_of("t1"), "RUNNING PARKED");
   EXPECT_NE(stored("t1")->parked_reason().find("not a list"), std::string::npos) << stored("t1")->parked_reason();
-  v1::OperateRequest request;
-  request.mutable_action()->set_verb(v1::OPERATOR_VERB_RETRY);
-  request.mutable_action()->set_step("notify");
-  request.mutable_action()->set_json(R"([{"to":"z"}])");
-  request.add_ids("t1");
-  node->shell.answer(request, next_ticket);
-  node->settle();
-  expect_done(out.operations.at(next_ticket++).results(0));
+  expect_done(operate(v1::OPERATOR_VERB_RETRY, "t1", "notify", false, R"([{"to":"z"}])"));
   EXPECT_EQ(state_of("t1"), "RUNNING");
-  EXPECT_EQ(handed("t1/notify~2.1", "notify") + handed("t1/notify~1.1", "notify"), 1u);
+  EXPECT_EQ(given(item(1), "notify"), R"("z")");
 }
 
 TEST_F(family_for_each_test, after_a_failure_nothing_begins_and_what_was_done_is_undone_by_its_own_item) {
@@ -199,15 +195,12 @@ TEST_F(family_for_each_test, items_with_a_sub_workflow) {
 TEST_F(family_for_each_test, a_new_process_goes_on_where_the_last_one_was) {
   load(3);
   done(item(1), "notify", R"("A")");
-  restart();
-  sweep();
-  add_agent(agent("n1/svc", 2));
-  EXPECT_EQ(state_of(item(2)), "RUNNING");
   for (const auto number : {2, 3}) {
-    const auto id = item(static_cast<std::size_t>(number));
-    time.now_ms += 60'000;
-    due(id);
-    if (state_of(id) == "RUNNING") answer(success(perform_of(id, "notify"), std::to_string(number)));
+    restart();
+    sweep();
+    add_agent(agent("n1/svc"));
+    EXPECT_EQ(state_of(item(static_cast<std::size_t>(number))), "RUNNING");
+    done(item(static_cast<std::size_t>(number)), "notify", std::to_string(number));
   }
   EXPECT_EQ(output_of("notify"), R"(["A",2,3])");
 }
@@ -247,7 +240,11 @@ TEST_F(family_for_each_test, a_cancel_goes_down_and_no_other_item_begins) {
 TEST_F(family_for_each_test, outputs_are_gathered_over_several_decisions) {
   deploy(undone(workflow_of({kept("load"), notify(1'000), told()}, "mailing")));
   load(450);
-  finish_everything();
+  // What is too much for one decision is gone on with when the task is due.
+  for (int times = 0; times < 20 && state_of("t1") != "COMPLETED"; ++times) {
+    finish_everything();
+    due("t1");
+  }
   const auto task = *stored("t1");
   ASSERT_EQ(task.state(), v1::TASK_STATE_COMPLETED);
   std::string expected = "[";

@@ -82,13 +82,15 @@ class family_fixture : public scheduler_fixture {
     }));
   }
 
-  v1::OperateResult operate(v1::OperatorVerb verb, const std::string& id, const std::string& step = {}, bool at_once = false) {
+  v1::OperateResult operate(v1::OperatorVerb verb, const std::string& id, const std::string& step = {}, bool at_once = false,
+                            const std::string& json = {}) {
     v1::OperateRequest request;
     auto& action = *request.mutable_action();
     action.set_verb(verb);
     action.set_step(step);
     action.set_at_once(at_once);
     if (verb == v1::OPERATOR_VERB_SETTLE_COMPLETED) action.set_json("{}");
+    if (!json.empty()) action.set_json(json);
     action.set_who("ann");
     action.set_reason("she had to");
     request.add_ids(id);
