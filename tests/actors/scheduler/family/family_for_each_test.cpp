@@ -308,7 +308,7 @@ TEST_F(family_for_each_test, items_whose_step_waits_to_be_tried_again_are_undone
 TEST_F(family_for_each_test, outputs_that_are_too_large_together_are_not_all_read) {
   deploy(undone(workflow_of({kept("load"), notify(9), told()}, "mailing")));
   load(3);
-  const std::string half = '"' + std::string(600'000, 'x') + '"';
+  const auto half = R"({"id":")" + std::string(600'000, 'x') + R"("})";
   for (const auto number : {1, 2, 3}) done(item(static_cast<std::size_t>(number)), "notify", half);
   EXPECT_EQ(state_of("t1"), "UNDOING");
   EXPECT_NE(message_of("t1", "notify").find("the outputs of its items have more than 1048576 bytes together"), std::string::npos)
