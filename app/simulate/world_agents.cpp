@@ -32,7 +32,7 @@ std::uint64_t world::site_of(const v1::Perform& what, std::string_view kind) con
 /// `attempt 2 to undo step charge (payment.refund)`, without the agent.
 std::string world::name_of(const v1::Perform& what) {
   const auto* verb = what.direction() == v1::DIRECTION_UNDO ? "undo" : what.direction() == v1::DIRECTION_LOOKUP ? "look up" : "perform";
-  return "attempt " + std::to_string(what.attempt()) + " to " + verb + " step " + what.step_path();
+  return "attempt " + std::to_string(what.attempt()) + " to " + verb + " " + step_of(what);
 }
 
 void world::make_seats() {
@@ -212,7 +212,7 @@ void world::accept(const std::string& agent, const v1::Perform& what) {
   const auto key = what.idempotency_key();
   const auto again = callbacks_.count(key) != 0 && on_.promised.of(agent, what.call()).honours_keys;
   callbacks_[key] = what.callback();
-  tell(agent + "." + what.call() + " for step " + what.step_path() + (again ? ": was accepted before" : ": accepted"));
+  tell(agent + "." + what.call() + " for " + step_of(what) + (again ? ": was accepted before" : ": accepted"));
   const auto site = mixed(4, key);
   auto roll = weather_.at(site);
   std::int64_t most_ms = 60'000;
@@ -221,7 +221,7 @@ void world::accept(const std::string& agent, const v1::Perform& what) {
       if (step.name() == what.step_path()) most_ms = step.callback_ms();
   auto in_ms = roll.spread(10, std::max<std::int64_t>(most_ms / 2, 11));
   const auto strikes = [&](const char* kind, unsigned how_often, const std::string& words) {
-    return weather_.strikes(mixed(site, kind), how_often, now_ms_, [&] { return "step " + what.step_path() + ": " + words; });
+    return weather_.strikes(mixed(site, kind), how_often, now_ms_, [&] { return step_of(what) + ": " + words; });
   };
   if (strikes("late callback", late_callbacks, "its callback comes too late")) in_ms = most_ms + most_ms / 4;
   const auto fails = strikes("failed work", failed_work, "the service accepts the work, and fails at it");
@@ -240,7 +240,7 @@ void world::accept(const std::string& agent, const v1::Perform& what) {
       action.set_json(done.output);
     }
     if (silent) return;
-    tell("the service of step " + what.step_path() + " calls back");
+    tell("the service of " + step_of(what) + " calls back");
     send_again(action, what.task_id(), 100);
     if (twice) after(1'000, [this, action, id = what.task_id()] { send_again(action, id, 100); });
   });
