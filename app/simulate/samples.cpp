@@ -94,15 +94,14 @@ std::vector<read_path> paths_in(const std::string& expression, std::string_view 
   return out;
 }
 
-/// null: `in` has something else on the way.
-json* place_of(json& in, const path_of_keys& path) {
+/// What stands on the way and is no object gives way.
+json& place_of(json& in, const path_of_keys& path) {
   auto* at = &in;
   for (const auto& key : path) {
-    if (at->is_null()) *at = json::object();
-    if (!at->is_object()) return nullptr;
+    if (!at->is_object()) *at = json::object();
     at = &(*at)[key];
   }
-  return at;
+  return *at;
 }
 
 }  // namespace
@@ -254,8 +253,8 @@ void samples::put_lists(const std::string& whose, json& into, bool only_missing,
   const auto found = lists_.find(whose);
   if (found == lists_.end()) return;
   for (const auto& [path, element] : found->second) {
-    auto* at = place_of(into, path);
-    if (at != nullptr && !(only_missing && at->is_array())) *at = list_of(element, roll);
+    auto& at = place_of(into, path);
+    if (!only_missing || !at.is_array()) at = list_of(element, roll);
   }
 }
 

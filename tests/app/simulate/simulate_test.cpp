@@ -385,7 +385,7 @@ steps:
     timeout: 5s
     attempts: 3
     backoff: { first: 1s, factor: 2 }
-    undo: { call: fetch, with: { id: "${ .steps.send.id? }", to: "${ .item.address.city }" } }
+    undo: { call: fetch, with: { to: "${ .item.address.city }" } }
   tell: { needs: send, agent: mail, call: tell, with: { sent: "${ [.steps.send[] | select(.status == \"completed\")] | length }" }, undo: none }
 )";
 
