@@ -80,16 +80,7 @@ bool killed_from_outside(int status) {
 
 class expression_pool::impl {
  public:
-  explicit impl(expression_pool_options options) : options_(std::move(options)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    // Signals are for the node's main thread.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    pthread_setname_np(thread_.native_handle(), "expressions");
-  }
+  explicit impl(expression_pool_options options) : options_(std::move(options)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
   ~impl() {
     shut_down();
@@ -101,11 +92,18 @@ class expression_pool::impl {
       const std::lock_guard lock(mutex_);
       if (!stopping_) {
         incoming_.push_back(std::move(entry));
+        if (!thread_.joinable()) begin();
         if (incoming_.size() == 1) wake();
         return;
       }
     }
     entry.fail(stopped());
+  }
+
+  void start_copy(const std::function<int()>& work) {
+    const std::lock_guard lock(mutex_);
+    if (thread_.joinable() || stopping_ || worker_) return;
+    if (auto made = expression_process::start_copy(work); made.ok()) take(std::move(made).value());
   }
 
   void shut_down() {
@@ -124,6 +122,17 @@ class expression_pool::impl {
   static error stopped() { return {v1::ERROR_CODE_UNAVAILABLE, "expressions are no longer evaluated: the node is shutting down", ""}; }
 
   void wake() const { eventfd_write(wake_, 1); }
+
+  void begin() {
+    // Signals are for the node's main thread.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_setname_np(thread_.native_handle(), "expressions");
+  }
 
   void run() {
     while (take_incoming()) {
@@ -161,8 +170,11 @@ class expression_pool::impl {
 
   void start() {
     auto made = expression_process::start(options_.executable, options_.arguments);
-    if (!made.ok()) return start_failed(made.failure());
-    worker_ = std::move(made).value();
+    made.ok() ? take(std::move(made).value()) : start_failed(made.failure());
+  }
+
+  void take(std::unique_ptr<expression_process> made) {
+    worker_ = std::move(made);
     pid_ = worker_->pid();
     deadline_ = steady::now() + options_.start_limit;
   }
@@ -294,7 +306,7 @@ class expression_pool::impl {
   std::mutex join_mutex_;
   std::atomic<int> pid_ = 0;
 
-  // Used only by the pool's thread.
+  // Used only by the pool's thread once there is one.
   std::deque<outstanding> queue_;  // the worker has the first `sent_` of these, and works on the front one
   std::unique_ptr<expression_process> worker_;
   bool ready_ = false;
@@ -319,6 +331,8 @@ void expression_pool::evaluate(v1::EvaluateRequest request, callback done) {
   request.clear_document();  // the frame has it
   impl_->evaluate({std::move(request), std::move(done), std::move(frame)});
 }
+
+void expression_pool::start_copy(const std::function<int()>& work) { impl_->start_copy(work); }
 
 status expression_pool::check(const std::vector<std::string>& expressions) {
   for (auto& one : check_each(expressions))

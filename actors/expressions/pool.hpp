@@ -1,7 +1,7 @@
 #pragma once
 // Evaluates jq expressions in a separate process, which may be killed without harm.
 //
-// One worker process, started on first use, and one thread that talks to it. Requests are pipelined and answered in order. Threads: every
+// One worker process and one thread that talks to it, both started on first use. Requests are pipelined and answered in order. Threads: every
 // function may be called from any thread; callbacks run on the pool's thread and must not block.
 
 #include <chrono>
@@ -47,6 +47,10 @@ class expression_pool {
   /// much memory, crashes its worker), code unavailable if no worker can be started or the pool shuts down. The pool does not limit the
   /// requests in progress: the caller does.
   void evaluate(v1::EvaluateRequest request, callback done);
+
+  /// For a process without other threads that will need a worker soon: the first one is a copy of this process in which `work` is called.
+  /// Nothing happens after the first request, or where no copy can be made.
+  void start_copy(const std::function<int()>& work);
 
   /// Whether all of `expressions` compile; the error is that of the first that does not. Blocks; must not be called from a callback.
   status check(const std::vector<std::string>& expressions);

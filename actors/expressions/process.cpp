@@ -29,7 +29,8 @@ constexpr const char* limits = nullptr;
 #endif
 
 error cannot_start(const std::string& executable, int code) {
-  return {v1::ERROR_CODE_UNAVAILABLE, "the expression worker " + executable + " cannot be started: " + std::strerror(code), ""};
+  return {v1::ERROR_CODE_UNAVAILABLE,
+          "the expression worker" + (executable.empty() ? "" : " " + executable) + " cannot be started: " + std::strerror(code), ""};
 }
 
 }  // namespace
@@ -57,6 +58,28 @@ result<std::unique_ptr<expression_process>> expression_process::start(const std:
     return cannot_start(executable, code);
   }
   // Only this end: the worker itself reads and writes blocking.
+  fcntl(ends[0], F_SETFL, fcntl(ends[0], F_GETFL) | O_NONBLOCK);
+  return std::unique_ptr<expression_process>(new expression_process(ends[0], pid));
+}
+
+result<std::unique_ptr<expression_process>> expression_process::start_copy(const std::function<int()>& work) {
+  if (limits != nullptr) return cannot_start("", ENOTSUP);
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return cannot_start("", errno);
+  const auto pid = fork();
+  if (pid == 0) {
+    setpgid(0, 0);
+    clearenv();
+    const auto nowhere = open("/dev/null", O_WRONLY);
+    if (dup2(ends[1], STDIN_FILENO) < 0 || dup2(ends[1], STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0) _exit(1);
+    _exit(work());
+  }
+  const auto code = errno;
+  close(ends[1]);
+  if (pid < 0) {
+    close(ends[0]);
+    return cannot_start("", code);
+  }
   fcntl(ends[0], F_SETFL, fcntl(ends[0], F_GETFL) | O_NONBLOCK);
   return std::unique_ptr<expression_process>(new expression_process(ends[0], pid));
 }

@@ -7,6 +7,7 @@
 
 #include "actors/core/expression/expression.hpp"
 #include "actors/core/workflow/templates.hpp"
+#include "app/expressions/worker.hpp"
 #include "app/yaml/document.hpp"
 
 namespace fairlead::app {
@@ -49,8 +50,7 @@ workflow_file read_with_expressions(const std::string& path, const core::agent_c
   workflow_file out;
   out.file = path;
   if (const auto text = read_text_file(path, out.problems)) {
-    // A request for nothing starts the worker.
-    if (seems_to_need_jq(*text)) worker.evaluate({}, [](const v1::EvaluateReply&) {});
+    if (seems_to_need_jq(*text)) worker.start_copy([] { return run_expression_worker(); });
     out = parse_workflow(path, *text, agents);
   }
   check_expressions(out, worker);

@@ -13,7 +13,7 @@ namespace fairlead::app {
 /// milliseconds an expression; nothing is asked for a file that has problems already or holds plain paths only.
 void check_expressions(workflow_file& file, expression_pool& worker);
 
-/// read_workflow() and check_expressions(). The worker gets ready while the file is being read.
+/// read_workflow() and check_expressions(). For a process without other threads: the worker is a copy of it, ready once the file has been read.
 workflow_file read_with_expressions(const std::string& path, const core::agent_catalog* agents, expression_pool& worker);
 
 }  // namespace fairlead::app

@@ -41,9 +41,9 @@ struct arguments {
 
 int usage() {
   std::fprintf(stderr,
-               "Usage: simulate --seeds N [--from S] [--jobs J] [--twice] [--no-shrink] [--restores] [--replicated]\n"
+               "Usage: simulate --seeds N [--from S] [--jobs J] [--twice] [--no-shrink] [--restores] [--items] [--replicated]\n"
                "       simulate --seed S [--verbose] [--without CONCERN]… [--tasks N] [--steps N] [--cron-jobs N] [--faults N] [--orders "
-               "N] [--events N] [--plant FAULT] [--restores] [--replicated]\n"
+               "N] [--events N] [--plant FAULT] [--restores] [--items] [--replicated]\n"
                "       simulate --planted [--from S]\n"
                "       simulate --consensus --seeds N [--from S] [--jobs J] [--twice]\n"
                "       simulate --consensus --seed S [--verbose] [--plant FAULT]\n"
@@ -93,6 +93,8 @@ arguments read(int count, char** values) {
       out.twice = true;
     else if (name == "--restores")
       out.run.always_restores = true;
+    else if (name == "--items")
+      out.run.always_items = true;
     else if (name == "--replicated")
       out.run.always_replicated = true;
     else if (name == "--no-shrink")

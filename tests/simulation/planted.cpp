@@ -213,6 +213,14 @@ constexpr planted_fault all_faults[] = {
     {"delete_before_parent", &core::planted_faults::delete_before_parent, 48},
     {"end_before_child", &core::planted_faults::end_before_child, 88},
     {"undo_child_alone", &core::planted_faults::undo_child_alone, 48},
+    {"item_doubt_as_failed", &core::planted_faults::item_doubt_as_failed},
+    {"item_with_other_input", &core::planted_faults::item_with_other_input},
+    {"item_outputs_by_end", &core::planted_faults::item_outputs_by_end},
+    {"item_twice", &core::planted_faults::item_twice},
+    {"item_after_failure", &core::planted_faults::item_after_failure},
+    {"items_all_at_once", &core::planted_faults::items_all_at_once},
+    {"item_not_undone", &core::planted_faults::item_not_undone},
+    {"lose_item_end", &core::planted_faults::lose_item_end},
 };
 /// They show only where several nodes hold the shard.
 constexpr fault of_replicas[] = {

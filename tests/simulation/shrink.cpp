@@ -90,6 +90,7 @@ std::string command_line(const options& of) {
   if (of.most_faults != ~0ULL) out += " --faults " + std::to_string(of.most_faults);
   if (of.most_orders != ~0ULL) out += " --orders " + std::to_string(of.most_orders);
   if (of.always_restores) out += " --restores";
+  if (of.always_items) out += " --items";
   if (of.always_replicated) out += " --replicated";
   return out;
 }

@@ -85,6 +85,7 @@ enum class concern : std::uint8_t {
   schemas,         // of the input of tasks, and submissions that do not fit them
   ends,            // steps of the end
   children,        // steps that are tasks of their own
+  items,           // steps that are carried out once for each item of a list
   count
 };
 const char* concern_name(concern which);
@@ -102,6 +103,7 @@ struct options {
   std::int64_t failing_alert_after_ms = 3'000;
   core::planted_faults planted;
   bool always_restores = false;    // every run has a restore, not one in forty
+  bool always_items = false;       // every run has steps with lists, not one in eleven
   bool always_replicated = false;  // several nodes hold the shard of every run, not of one in fifty
   bool transcript = false;
 

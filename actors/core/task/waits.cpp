@@ -125,10 +125,13 @@ class inspection {
   void add_wanted(std::uint32_t index) {
     const auto& step = at(index);
     const auto own = step.kind() != v1::STEP_KIND_CALL;
+    const auto& list = definition_.compiled(step.definition()).list;
     if (step.until_open())
       add(index, v1::DIRECTION_PERFORM, awaited::until);
     else if (awaits_condition(definition_.compiled(step.definition()), step))
       add(index, v1::DIRECTION_PERFORM, awaited::condition);
+    else if (list)
+      add(index, v1::DIRECTION_PERFORM, step.has_input() || step.has_items() || list->plain() ? awaited::turn : awaited::list);
     else if (own && (step.has_input() || definition_.compiled(step.definition()).with.plain()))
       add(index, v1::DIRECTION_PERFORM, awaited::turn);
     else
@@ -159,6 +162,7 @@ const char* awaited_words(awaited what) {
   switch (what) {
     case awaited::input: return "its input";
     case awaited::condition: return "its `when`";
+    case awaited::list: return "its list";
     case awaited::until: return "its `until`";
     case awaited::output: return "its output";
     case awaited::instance: return "an instance of its agent";
@@ -174,6 +178,7 @@ std::optional<v1::ExpressionPart> awaited_part(const step_wait& wait) {
   switch (wait.what) {
     case awaited::input: return part_of_input(wait.direction);
     case awaited::condition: return v1::EXPRESSION_PART_WHEN;
+    case awaited::list: return v1::EXPRESSION_PART_LIST;
     case awaited::until: return v1::EXPRESSION_PART_UNTIL;
     case awaited::output: return v1::EXPRESSION_PART_OUTPUT;
     default: return std::nullopt;

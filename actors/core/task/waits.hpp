@@ -13,6 +13,7 @@ namespace fairlead::core {
 enum class awaited {
   input,      // requested from the expression worker
   condition,  // the step's `when`, requested likewise
+  list,       // of its `for_each`, requested likewise
   until,      // its `until`, requested likewise
   output,     // of the task, requested likewise
   instance,   // a free slot

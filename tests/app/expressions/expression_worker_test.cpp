@@ -326,6 +326,8 @@ TEST(expression_pool, says_of_expressions_together_what_it_says_of_each_alone) {
                                      ".input.a + $x",
                                      "def f: 1; f",
                                      "def f: 1; f(2)",
+                                     "f",
+                                     ".input.a | f",
                                      ".input.default // .def",
                                      "1 / 0",
                                      "try error(\"x\") catch .",

@@ -44,7 +44,13 @@ void checker::knows(const v1::WorkflowDefinition& version) { shapes_.emplace(sto
 
 const shape* checker::shape_of(const v1::TaskRecord& task) const {
   const auto found = shapes_.find(task.workflow_hash());
-  return found == shapes_.end() || found->second.definition().name() != task.workflow() ? nullptr : &found->second;
+  if (found == shapes_.end() || found->second.definition().name() != task.workflow()) return nullptr;
+  const auto call_of = task.parent().call_of();
+  if (call_of == 0) return &found->second;
+  if (call_of > found->second.size()) return nullptr;
+  const std::pair name{task.workflow_hash(), call_of};
+  const auto known = calls_.find(name);
+  return known != calls_.end() ? &known->second : &calls_.emplace(name, found->second.of_item(call_of - 1)).first->second;
 }
 
 std::string checker::perform_key(const step_name& of) const {

@@ -29,7 +29,7 @@
 //   completed_without_effect, skipped_with_effect, passed_over_with_effect, undone_but_standing, passed_over_doubt, end_failed
 //                                                                                              what an end means
 //   lost_alert, stale_alert, no_wake_up, wake_up_lost, stalled, unresolvable, store_check      nobody waits unseen
-//   child_*, end_before_child, not_cancelled                   steps that are tasks of their own (own/child_book.hpp)
+//   child_*, end_before_child, not_cancelled, item_*           steps that are tasks of their own, or lists of them (own/child_book.hpp)
 //   status_order, status_lost, status_wrong                    what the submitter is told
 
 #include <cstdint>
@@ -43,6 +43,7 @@
 
 #include "messages/agent.pb.h"
 #include "messages/api.pb.h"
+#include "messages/items.hpp"
 #include "messages/task.pb.h"
 #include "store/store.hpp"
 #include "tests/simulation/agents/agents.hpp"
@@ -320,7 +321,21 @@ class checker {
   bool ordered_above(const std::string& id, const std::function<bool(const v1::OperatorAction&)>& is_one) const;
   bool is_undone_alone(const v1::TaskRecord& parent, const v1::StepRecord& step, const v1::TaskRecord& child) const;
   bool launched_above(const std::string& id) const;
-  static bool child_lives(const v1::StepRecord& step, const store::snapshot& durable);
+  void judge_inherited(const v1::TaskRecord& record, const v1::TaskRecord& parent, const child_name& name) const;
+  static bool child_lives(const v1::TaskRecord& record, const v1::StepRecord& step, const store::snapshot& durable);
+  // Items of lists (own/items.cpp).
+  void judge_items(const v1::StepRecord* was, const v1::TaskRecord& record, std::uint32_t index, const shape& plan,
+                   const store::snapshot& durable, family_view& view);
+  void judge_item_begins(const v1::TaskRecord& record, const v1::TaskRecord& parent, const child_name& name,
+                         const store::snapshot& durable);
+  void judge_item_moves(const v1::TaskRecord& was, const v1::TaskRecord& record, const v1::TaskRecord& parent,
+                        const child_name& name) const;
+  void judge_item(const v1::TaskRecord& parent, const child_name& name, const v1::TaskRecord& child) const;
+  bool is_item_undone_alone(const v1::TaskRecord& parent, const child_name& name, const v1::TaskRecord& child) const;
+  void judge_no_item_left(const v1::TaskRecord& record, std::uint32_t index, const shape& plan, const store::snapshot& durable) const;
+  void judge_item_order(const v1::TaskRecord& record, const v1::TaskRecord& parent, const child_name& name, const shape& plan,
+                        const store::snapshot& durable) const;
+  void judge_refused_item(const v1::TaskRecord& record, std::uint32_t index, std::uint32_t item, const shape& plan) const;
   void judge_failing_alert(const v1::TaskRecord& record, const store::snapshot& durable) const;
   void judge_failed(const v1::TaskRecord& record) const;
   void judge_failing(const v1::TaskRecord& before, const v1::TaskRecord& after) const;
@@ -350,7 +365,8 @@ class checker {
   const agents* agents_ = nullptr;
   std::uint32_t shard_ = 0;
   const store::store* reads_ = nullptr;
-  std::map<std::string, shape> shapes_;  // by content hash
+  std::map<std::string, shape> shapes_;                                   // by content hash
+  mutable std::map<std::pair<std::string, std::uint32_t>, shape> calls_;  // of items: by content hash, and the step's index plus one
   std::map<step_name, history> steps_;
   std::map<std::uint64_t, std::string> ids_;      // by number
   std::map<std::string, std::uint64_t> numbers_;  // by id

@@ -72,7 +72,8 @@ void checker::progress(const store::snapshot& durable) {
     const auto is_full = counted >= most_running_ || (jobs_.any() && running > 0);
     // Its task is looked at by itself.
     const auto& steps_of = (*record)->steps();
-    const auto has_child = std::any_of(steps_of.begin(), steps_of.end(), [&](const auto& step) { return child_lives(step, durable); });
+    const auto has_child =
+        std::any_of(steps_of.begin(), steps_of.end(), [&](const auto& step) { return child_lives(**record, step, durable); });
     const auto queues = is_full && (*record)->state() == v1::TASK_STATE_PENDING;
     const auto waits = queues || has_child || waits_for_start(**record) || has_ended((*record)->state()) || (*record)->parked() ||
                        (*record)->paused() || (*record)->undo_held();

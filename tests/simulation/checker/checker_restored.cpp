@@ -28,6 +28,8 @@ void checker::restored(const v1::Lineage& to, const store::snapshot& durable) {
     numbers_[record.id()] = record.number();
     if (const auto name = read_child_id(record.id()); name && record.has_parent())
       children_.of_step[{name->parent, name->step}].push_back(record.id());
+    if (record.parent().item() != 0 && (record.state() == v1::TASK_STATE_FAILED || record.state() == v1::TASK_STATE_UNDONE))
+      children_.failed.insert(record.id());
     if (record.parked()) parked_alerts_[record.number()] = record.alert();
     seen_[record.number()] = std::move(record);
     return true;

@@ -98,10 +98,10 @@ const std::string* content_checker::given(const step_name& of) const {
   return callbacks_.has(key) ? callbacks_.given(key) : services_->given(key);
 }
 
-bool content_checker::gives(const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record,
+bool content_checker::gives(const std::string& with, const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record,
                             const std::string& stored) const {
   const auto fits = [&](const value& by) {
-    const auto expected = fill_template(step.with_json(), by);
+    const auto expected = fill_template(with, by);
     return expected && same(stored, *expected);
   };
   if (fits(document)) return true;
@@ -188,13 +188,16 @@ value content_checker::document_of(const v1::TaskRecord& record, view by) const 
 
 void content_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan) {
   const auto undo_of_dropped = what.direction() == v1::DIRECTION_UNDO && record.steps(static_cast<int>(what.step())).dropped();
-  const auto document = undo_of_dropped ? document_of(record, view::undo_of_dropped) : document_for(record, what.step());
+  const auto of_item = what.direction() == v1::DIRECTION_UNDO && record.parent().call_of() != 0;
+  const auto document = of_item           ? document_of_undo(record)
+                        : undo_of_dropped ? std::optional{document_of(record, view::undo_of_dropped)}
+                                          : std::optional{document_for(record, what.step())};
   callbacks_.judge_key(what);
   if (what.direction() == v1::DIRECTION_UNDO) callbacks_.judge_undo(what, plan);
   if (what.direction() == v1::DIRECTION_UNDO)
-    judge_undo(what, plan, document);
+    document ? judge_undo(what, plan, *document) : void();
   else
-    judge_input(what, record, plan, document);
+    judge_input(what, record, plan, *document);
 }
 
 void content_checker::judge_when(const std::string& text, const std::string& when, const value& document) {
@@ -272,7 +275,7 @@ void content_checker::judge_undo(const v1::Perform& what, const shape& plan, con
 void content_checker::judge_submission(const v1::TaskRecord& record, const store::snapshot& durable) {
   if (record.has_parent()) {
     const auto stored = loaded(durable, record, record.input());
-    judge_child_input(record, stored);
+    record.parent().item() != 0 ? judge_item_input(record, stored, durable) : judge_child_input(record, stored);
     launch_inputs_[record.id()] = stored;
     return;
   }
@@ -343,6 +346,7 @@ void content_checker::became_durable(const v1::TaskRecord* before, const v1::Tas
     // What comes first others read in the same commit.
     judge_called(before, now, durable, *plan);
     judge_own_steps(before, now, durable, *plan);
+    judge_lists(now, durable, *plan);
     judge_rounds(before, now, durable, *plan);
     judge_task_output(before, now, durable, *plan);
   }

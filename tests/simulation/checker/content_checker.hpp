@@ -18,6 +18,7 @@
 //   until           a step is repeated though its `until` does not give false, ends though it does not give true, or has too many rounds
 //   round_key       a round has the key of an earlier one
 //   child_input, child_output    what a step gives its task, and what that gives it (own/child_contents.cpp)
+//   item_list, item_input, item_output    the same of a step with a list, and of its items (own/item_contents.cpp)
 //   task_output     a task that has completed keeps what its workflow's `output` gives, or an operator has said
 //   callback_*      what becomes of steps that are answered later (own/callback_book.hpp)
 //   log             a step keeps what its latest attempt has printed, byte for byte
@@ -106,7 +107,12 @@ class content_checker {
     return document_of(record, record.steps(static_cast<int>(index)).dropped() ? view::before : view::needed);
   }
   /// Whether `with` of the step gives what is stored. A need that its join did not wait for may have ended or have been dropped since.
-  bool gives(const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record, const std::string& stored) const;
+  bool gives(const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record, const std::string& stored) const {
+    return gives(step.with_json(), step, document, record, stored);
+  }
+  /// Another template of the step.
+  bool gives(const std::string& with, const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record,
+             const std::string& stored) const;
   /// What the service has given for the step; null: nothing.
   const std::string* given(const step_name& of) const;
   void judge_when(const std::string& text, const std::string& when, const value& document);
@@ -130,6 +136,15 @@ class content_checker {
   void judge_child_input(const v1::TaskRecord& child, const std::string& stored);
   void judge_child_output(const v1::TaskRecord& record, std::uint32_t index, const std::string& stored,
                           const store::snapshot& durable) const;
+  // Steps with lists (own/item_contents.cpp).
+  void judge_lists(const v1::TaskRecord& now, const store::snapshot& durable, const shape& plan);
+  void judge_list(const v1::TaskRecord& now, std::uint32_t index, const std::string& stored, const shape& plan);
+  void judge_item_input(const v1::TaskRecord& child, const std::string& stored, const store::snapshot& durable);
+  void judge_item_outputs(const v1::TaskRecord& record, std::uint32_t index, const std::string& stored, const shape& plan,
+                          const store::snapshot& durable);
+  std::optional<value> document_of_undo(const v1::TaskRecord& record);
+  bool may_read_otherwise(const std::string& task) const;
+  bool is_edit(const std::string& task, const std::string& step, const std::string& json) const;
   void judge_submission(const v1::TaskRecord& record, const store::snapshot& durable);
 
   world& world_;
@@ -142,6 +157,7 @@ class content_checker {
   wait_clock waits_;
   signal_book signals_;
   callback_book callbacks_;
+  std::map<step_name, std::vector<value>> lists_;  // of steps with `for_each`, once judged
   struct round {
     std::set<std::string> keys;  // of those that have ended
     std::string output;          // of the last of them

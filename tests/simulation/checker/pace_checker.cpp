@@ -240,6 +240,8 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
   for (const auto& event : now.recent()) {
     if (event.sequence() <= seen || event.step() == 0) continue;
     const auto index = event.step() - 1;
+    // Its items have attempts of their own.
+    if (plan.has_items(index)) continue;
     if (is_unbegun(event)) {
       auto& past = of({now.id(), index}, event.direction());
       ++past.excused;

@@ -55,11 +55,20 @@ class reader {
 
   std::optional<std::string> quoted() {
     if (!take("\"")) return std::nullopt;
-    const auto end = rest_.find_first_of("\"\\");
-    if (end == std::string_view::npos || rest_[end] == '\\') return std::nullopt;
-    std::string out{rest_.substr(0, end)};
-    rest_.remove_prefix(end + 1);
-    return out;
+    std::string out;
+    while (true) {
+      const auto end = rest_.find_first_of("\"\\");
+      if (end == std::string_view::npos) return std::nullopt;
+      out += rest_.substr(0, end);
+      const auto is_over = rest_[end] == '"';
+      rest_.remove_prefix(end + 1);
+      if (is_over) return out;
+      // Words of faults have quotes; what else is escaped stays as it is written.
+      if (rest_.empty()) return std::nullopt;
+      if (rest_.front() != '"' && rest_.front() != '\\') out += '\\';
+      out += rest_.front();
+      rest_.remove_prefix(1);
+    }
   }
 
   std::optional<value> list() {
@@ -95,7 +104,8 @@ class reader {
   std::string_view rest_;
 };
 
-/// WHOLE := SUM [ > SUM ], SUM := PRODUCT { + PRODUCT }, PRODUCT := ATOM { * ATOM }, ATOM := number | .name.name… [?]
+/// WHOLE := SUM [ > SUM ], SUM := PRODUCT { + PRODUCT }, PRODUCT := ATOM { * ATOM },
+/// ATOM := number | `[` SUM { , SUM } `]` | .name.name… [?]
 class calculator {
  public:
   calculator(std::string_view text, const value& document) : rest_(text), document_(document) {}
@@ -150,7 +160,19 @@ class calculator {
       rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
       return number_value(number);
     }
+    if (take('[')) return list();
     return path();
+  }
+
+  std::optional<value> list() {
+    value out;
+    out.is = value::kind::list;
+    do {
+      auto one = sum();
+      if (!one) return std::nullopt;
+      out.items.push_back(std::move(*one));
+    } while (take(','));
+    return take(']') ? std::optional{std::move(out)} : std::nullopt;
   }
 
   std::optional<value> path() {

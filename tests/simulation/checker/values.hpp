@@ -1,6 +1,6 @@
 #pragma once
 // What the checker knows of JSON and of the expressions that generated workflows hold, written apart from the product's: whole numbers, texts,
-// lists and objects; paths, sums, products and what is greater.
+// lists and objects; paths, sums, products, lists of these and what is greater.
 
 #include <cstdint>
 #include <map>

@@ -9,6 +9,7 @@
 #include "store/keys.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/plans/child_plans.hpp"
+#include "tests/simulation/plans/item_plans.hpp"
 
 namespace fairlead::simulation {
 
@@ -69,7 +70,7 @@ void clients::begin(std::int64_t until_us) {
     one.what.set_id(prefix_ + std::to_string(i));
     one.what.set_workflow(pick_workflow());
     one.what.set_input(R"({"n":)" + std::to_string(i + 1) + R"(,"yes":)" + (i % 3 == 0 ? "false" : "true") +
-                       waits_for(one.what.workflow(), i, until_us) + "}");
+                       waits_for(one.what.workflow(), i, until_us) + list_for(one.what.workflow(), i) + "}");
     if (luck.chance(200)) one.what.set_priority(static_cast<std::int32_t>(luck.between(-2, 2)));
     const auto reply = luck.below(100);
     if (reply < 30) one.what.mutable_reply()->set_webhook("http://127.0.0.1:9/" + std::to_string(i % 2));
@@ -116,6 +117,21 @@ std::string clients::pick_workflow() const {
   auto& luck = world_.clients;
   const auto& name = luck.pick(workflows_).name();
   return child_plan::is_one(name) && luck.chance(700) ? workflows_.front().name() : name;
+}
+
+/// The list of a step with `for_each`, which its submitter may forget.
+std::string clients::list_for(const std::string& workflow, std::uint64_t number) const {
+  const auto reads = [&](const std::vector<v1::WorkflowDefinition>& all) {
+    return std::any_of(all.begin(), all.end(), [&](const auto& one) {
+      return one.name() == workflow && std::any_of(one.steps().begin(), one.steps().end(), [](const auto& step) {
+               return step.for_each().list_json().find(".input.list") != std::string::npos;
+             });
+    });
+  };
+  random_stream luck{world_.settings.seed, 2'000 + number};
+  const auto gives = luck.chance(930);
+  const auto list = item_plan::given_list(luck);
+  return gives && (reads(workflows_) || reads(versions_)) ? R"(,"list":)" + list : std::string{};
 }
 
 /// How long, and until when, steps of the workflow are to wait, which its submitter may forget.

@@ -41,6 +41,7 @@ class clients {
   void deploy_anew(const v1::WorkflowDefinition& version);
   void label(v1::Submission& what, std::uint64_t number) const;
   std::string pick_workflow() const;
+  std::string list_for(const std::string& workflow, std::uint64_t number) const;
   std::string waits_for(const std::string& workflow, std::uint64_t number, std::int64_t until_us) const;
   void submit(std::size_t which);
   void answered(std::size_t which, const v1::SubmitReply& reply);

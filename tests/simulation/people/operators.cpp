@@ -77,7 +77,10 @@ void operators::order(const std::string& id, v1::OperatorAction what, bool at_on
 }
 
 /// No two are alike, so that each can be told from those before it.
-std::string operators::other_input(v1::StepKind kind) const {
+std::string operators::other_input(const v1::TaskRecord& record, const v1::StepRecord& step) const {
+  const auto kind = step.kind();
+  const auto* plan = checker_.shape_of(record);
+  if (plan != nullptr && step.definition() < plan->size() && plan->has_items(step.definition())) return other_list();
   if (kind == v1::STEP_KIND_WAIT)
     return orders_ % 4 == 0 ? R"("soon)" + std::to_string(orders_) + '"' : '"' + std::to_string(100 + 37 * orders_) + R"(ms")";
   if (kind == v1::STEP_KIND_VALUE) return R"({"v":)" + std::to_string(100 + orders_) + "}";
@@ -121,7 +124,7 @@ void operators::order_something() {
     case 6: order(id, action(v1::OPERATOR_VERB_RETRY, luck.chance(500) ? step.path() : "")); break;
     case 7: {
       auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
-      what.set_json(other_input(step.kind()));
+      what.set_json(other_input(**record, step));
       order(id, what);
       break;
     }
@@ -159,7 +162,7 @@ void operators::see_to(const v1::TaskRecord& record, int round) {
     if (luck.chance(300)) return order(record.id(), action(v1::OPERATOR_VERB_SKIP, step.path()));
     if (!luck.chance(500) || step.kind() == v1::STEP_KIND_SIGNAL) continue;
     auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
-    what.set_json(other_input(step.kind()));
+    what.set_json(other_input(record, step));
     return order(record.id(), what);
   }
   if (luck.chance(100)) return terminate(record.id());
@@ -197,7 +200,7 @@ void operators::say_again(const v1::TaskRecord& record) {
       continue;
     if (settle(record, step)) continue;
     auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
-    what.set_json(other_input(step.kind()));
+    what.set_json(other_input(record, step));
     order(record.id(), what);
   }
 }

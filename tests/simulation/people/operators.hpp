@@ -34,10 +34,12 @@ class operators {
   // Tasks of steps (operators_children.cpp).
   std::string any_task(random_stream& luck) const;
   bool see_to_children(const v1::TaskRecord& record, int round);
+  bool see_to_items(const v1::TaskRecord& record, const v1::StepRecord& step, int round);
   void see_to(const v1::TaskRecord& record, int round);
   void order(const std::string& id, v1::OperatorAction what, bool at_once = false, std::function<void(bool taken)> told = {});
   void terminate(const std::string& id);
-  std::string other_input(v1::StepKind kind) const;
+  std::string other_input(const v1::TaskRecord& record, const v1::StepRecord& step) const;
+  std::string other_list() const;
   bool settle(const v1::TaskRecord& record, const v1::StepRecord& step);
   void say_again(const v1::TaskRecord& record);
   void plan_migrations(std::int64_t until_us);

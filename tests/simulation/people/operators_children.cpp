@@ -1,5 +1,6 @@
 // What operators do to tasks of steps, and to tasks that wait for one.
 
+#include "messages/items.hpp"
 #include "tests/simulation/people/operators.hpp"
 
 namespace fairlead::simulation {
@@ -11,6 +12,31 @@ std::string operators::any_task(random_stream& luck) const {
   for (const auto& [number, record] : checker_.seen())
     if (record.has_parent()) children.push_back(record.id());
   return children.empty() || luck.chance(500) ? submitted : luck.pick(children);
+}
+
+/// In place of the list of a step, seldom one that is none.
+std::string operators::other_list() const {
+  if (orders_ % 7 == 6) return R"({"n":)" + std::to_string(100 + orders_) + "}";
+  std::string out = "[";
+  for (std::uint64_t i = 0; i < 1 + orders_ % 4; ++i) out += (i == 0 ? R"({"n":)" : R"(,{"n":)") + std::to_string(100 + orders_ + i) + "}";
+  return out + "]";
+}
+
+/// Of a step with a list, which has failed. True: an order has been given.
+bool operators::see_to_items(const v1::TaskRecord& record, const v1::StepRecord& step, int round) {
+  auto& luck = world_.operators;
+  if (luck.chance(round < 6 ? 100 : 350)) {
+    auto how = action(v1::OPERATOR_VERB_SETTLE_COMPLETED, step.path());
+    how.set_json("[" + std::to_string(orders_) + "]");
+    order(record.id(), how, true);
+    return true;
+  }
+  for (std::uint32_t i = 0; i < begun_items(step.items()); ++i) {
+    if (item_state_of(step.items(), i) != item_state::left_behind || !luck.chance(700)) continue;
+    order(item_id(record, step, i), action(v1::OPERATOR_VERB_UNDO));
+    return true;
+  }
+  return false;
 }
 
 /// True: an order has been given, or the task goes on once somebody has seen to another one.
@@ -32,6 +58,10 @@ bool operators::see_to_children(const v1::TaskRecord& record, int round) {
     if (step.state() == v1::STEP_STATE_IN_DOUBT) {
       order(record.id(), action(luck.chance(500) ? v1::OPERATOR_VERB_SKIP : v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, step.path()));
       return true;
+    }
+    if (step.has_items() && step.state() == v1::STEP_STATE_FAILED && !step.passed_over()) {
+      if (see_to_items(record, step, round)) return true;
+      continue;
     }
     // No other begins before what it has left is undone.
     if (step.state() == v1::STEP_STATE_FAILED && !step.passed_over() && step.child().stands() && luck.chance(round < 6 ? 700 : 250)) {

@@ -15,7 +15,7 @@ constexpr int most_children = 3;  // of one task
 
 child_plan::child_plan(const options& settings) : settings_(settings) {
   random_stream luck{settings.seed, stream_of_names};
-  const auto any = luck.chance(300);
+  const auto any = luck.chance(300) || settings.always_items;
   const auto count = luck.between(1, 2);
   const auto recurs = luck.chance(150);
   const auto which = luck.below(3);

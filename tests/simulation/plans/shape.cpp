@@ -7,6 +7,24 @@
 
 namespace fairlead::simulation {
 
+shape shape::of_item(std::uint32_t index) const {
+  v1::WorkflowDefinition out;
+  out.set_name(definition_.name());
+  out.set_keep_days(definition_.keep_days());
+  out.set_on_failure(v1::ON_FAILURE_FAIL);
+  auto& one = *out.add_steps();
+  one = step(index);
+  one.clear_for_each();
+  one.clear_needs();
+  one.clear_join();
+  one.clear_when_json();
+  one.clear_on_failure();
+  one.clear_cool_off_ms();
+  one.clear_with_json();
+  out.set_output_json(R"("${ .steps.)" + one.name() + R"( }")");
+  return shape{std::move(out)};
+}
+
 bool shape::has_joins() const {
   return std::any_of(definition_.steps().begin(), definition_.steps().end(), [](const auto& one) { return one.join() != 0; });
 }

@@ -9,6 +9,7 @@
 #include "messages/time.hpp"
 #include "tests/simulation/plans/child_plans.hpp"
 #include "tests/simulation/plans/ends.hpp"
+#include "tests/simulation/plans/item_plans.hpp"
 
 namespace fairlead::simulation {
 
@@ -26,7 +27,7 @@ void set_backoff(v1::Backoff& out, random_stream& luck) {
 class generator {
  public:
   generator(world& in, random_stream& luck, const std::vector<agent_site>& sites)
-      : luck_(luck), settings_(in.settings), sites_(sites), children_(in.settings) {}
+      : luck_(luck), settings_(in.settings), sites_(sites), children_(in.settings), items_(in.settings, !children_.names().empty()) {}
 
   v1::WorkflowDefinition make(const std::string& name, int most_steps = max_steps) {
     definition_.Clear();
@@ -52,6 +53,8 @@ class generator {
     rule_faults();
     ask_for_fitting_input();
     leave_to_children();
+    items_.add_to(definition_, {workflow_, 1'900});
+    let_end_as_it_can();
     if (settings_.has(concern::joins)) add_joins(definition_, random_stream{workflow_, 1'500});
     make_lawful();
     if (random_stream luck{workflow_, 1'600}; luck.chance(200) && settings_.has(concern::ends))
@@ -454,6 +457,7 @@ class generator {
   const options& settings_;
   const std::vector<agent_site>& sites_;
   const child_plan children_;
+  const item_plan items_;
   v1::WorkflowDefinition definition_;
   std::uint64_t made_ = 0;
   std::uint64_t workflow_ = 0;

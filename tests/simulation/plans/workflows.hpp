@@ -47,15 +47,21 @@ class shape {
   /// By step: some join may drop it.
   std::vector<bool> droppable() const;
   /// No agent carries it out.
-  bool own(std::uint32_t index) const { return step(index).kind() != v1::STEP_KIND_CALL; }
+  bool own(std::uint32_t index) const { return step(index).kind() != v1::STEP_KIND_CALL || has_items(index); }
   bool repeats(std::uint32_t index) const { return step(index).has_repeat(); }
   /// A callback brings what it gives.
-  bool answered_later(std::uint32_t index) const { return step(index).callback_ms() != 0; }
-  /// A task of its own carries it out.
-  bool is_child(std::uint32_t index) const { return step(index).kind() == v1::STEP_KIND_WORKFLOW; }
-  bool undoable(std::uint32_t index) const { return (step(index).has_undo() || is_child(index)) && !step(index).undo().none(); }
+  bool answered_later(std::uint32_t index) const { return step(index).callback_ms() != 0 && !has_items(index); }
+  /// A task of its own carries it out, or one for each item of its list.
+  bool is_child(std::uint32_t index) const { return step(index).kind() == v1::STEP_KIND_WORKFLOW || has_items(index); }
+  bool has_items(std::uint32_t index) const { return step(index).has_for_each(); }
+  bool says_how_it_is_undone(std::uint32_t index) const { return step(index).has_undo() || step(index).kind() == v1::STEP_KIND_WORKFLOW; }
+  bool undoable(std::uint32_t index) const { return says_how_it_is_undone(index) && !step(index).undo().none(); }
   /// Also a step that has failed.
   bool undoes_failed(std::uint32_t index) const { return undoable(index) && step(index).undo().also_if_failed(); }
+  /// As its record says.
+  v1::StepKind kind_of(std::uint32_t index) const { return is_child(index) ? v1::STEP_KIND_WORKFLOW : step(index).kind(); }
+  /// By which the task of one item goes, where the step's call carries it out.
+  shape of_item(std::uint32_t index) const;
   bool says_undo_none(std::uint32_t index) const { return step(index).has_undo() && step(index).undo().none(); }
 
  private:

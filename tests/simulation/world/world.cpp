@@ -73,6 +73,7 @@ const char* concern_name(concern which) {
     case concern::schemas: return "schemas";
     case concern::ends: return "ends";
     case concern::children: return "children";
+    case concern::items: return "items";
     case concern::count: break;
   }
   return "?";

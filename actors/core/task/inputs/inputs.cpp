@@ -128,7 +128,9 @@ std::optional<std::string> task_machine::read_by(std::uint32_t index, v1::Expres
     if (!text) return std::string{};
     const std::string item{*text};
     const std::vector<stored_payload> none;
-    const task_document outer{**parent, ctx_.parent->payloads(), none, {true, true, 0, false}};
+    const auto index_there = record_.parent().step();
+    const auto dropped = (*parent)->steps(static_cast<int>(index_there)).dropped();
+    const task_document outer{**parent, ctx_.parent->payloads(), none, {true, dropped, index_there, false}};
     auto found = read(item_document{outer, item, record_.parent().item() - 1, &own, at(index).path()});
     if (outer.failure()) cannot_read(*outer.failure());
     return found;

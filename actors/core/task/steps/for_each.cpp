@@ -331,7 +331,8 @@ bool task_machine::take_item_news(const child_changed& e) {
   const auto goes_on = e.state == v1::TASK_STATE_RUNNING && !e.parked && step.state() == v1::STEP_STATE_RUNNING;
   // It crashed when it was asked, and an operator has let it go on.
   const auto asks_again = goes_on && (record_.terminated() || record_.state() == v1::TASK_STATE_UNDOING || step.dropped());
-  if (now == was && !asks_again) return false;
+  const auto told_in_vain = is_item_out(now) && e.parked && !record_.parked();
+  if (now == was && !asks_again && !told_in_vain) return false;
   out_.changed = out_.accepted = true;
   set_item_state(items, item, planted(&planted_faults::item_doubt_as_failed) && now == item_state::parked ? item_state::failed : now);
   sum_up_items(e.step);

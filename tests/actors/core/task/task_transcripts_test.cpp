@@ -7,14 +7,15 @@
 //       [when=JSON] [until=JSON] [with=JSON]
 //   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
 //   submit JSON | admit | outcome STEP ATTEMPT JSON | fault STEP ATTEMPT KIND CODE [RETRY_AFTER_MS] | evaluated STEP JSON... | evaluation_failed STEP SENTENCE
-//   decided STEP JSON (the worker's answer for its when) | judged STEP JSON (its until) | computed JSON (the same for the task's output)
+//   decided STEP JSON (the worker's answer for its when) | judged STEP JSON (its until) | listed STEP JSON (its for_each) | computed JSON
+//   (the same for the task's output)
 //   recover STEP | due | freed | replaced INSTANCE INCARNATION | resume | poison REASON | tick MS | row
 //   undone STEP | undo_fault STEP KIND CODE | looked_up STEP done|never_happened|unknown [JSON] | lookup_fault STEP KIND CODE
 //   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
 //   signal NAME [JSON] | callback STEP GENERATION [JSON] | callback_fault STEP GENERATION KIND CODE | clock_set_back MS
 //   migrate [dry_run] and the rest as behind `workflow`: the task goes on by this version of its workflow
 //   child STEP[~N | .ITEM] completed [JSON] | undone REASON | failed [stands] REASON | parked REASON | goes_on | undoing
-//   child_refused STEP[~N | .ITEM] CODE SENTENCE | gathered STEP FIRST JSON (outputs of so many items) | restored MS (from a backup that old)
+//   child_refused STEP[~N | .ITEM] CODE SENTENCE | gathered STEP FIRST JSON (outputs of so many items) | gathered_bytes STEP FIRST BYTES (one so long) | restored MS (from a backup that old)
 //   operator VERB [STEP] [JSON]      retry skip completed never_happened undo cancel pause resume
 
 #include <algorithm>
@@ -88,6 +89,9 @@ class interpreter {
     if (verb == "judged")
       return shown(
           w.apply(expressions_evaluated{step_of(given.at(1)), {rest_after(lines.front(), 2)}, std::nullopt, v1::EXPRESSION_PART_UNTIL}));
+    if (verb == "listed")
+      return shown(
+          w.apply(expressions_evaluated{step_of(given.at(1)), {rest_after(lines.front(), 2)}, std::nullopt, v1::EXPRESSION_PART_LIST}));
     if (verb == "computed")
       return shown(w.apply(expressions_evaluated{0, {rest_after(lines.front(), 1)}, std::nullopt, v1::EXPRESSION_PART_OUTPUT}));
     if (verb == "undone") return shown(w.undone(step_of(given.at(1))));
@@ -125,8 +129,8 @@ class interpreter {
       const auto e = w.of_child(step_of(name_of(given.at(1))), v1::TASK_STATE_UNSPECIFIED, id_of(given.at(1)));
       return shown(w.apply(child_refused{e.step, e.id, given.at(2), rest_after(lines.front(), 3), 0, e.item}));
     }
-    if (verb == "gathered") {
-      const auto json = rest_after(lines.front(), 3);
+    if (verb == "gathered" || verb == "gathered_bytes") {
+      const auto json = verb == "gathered" ? rest_after(lines.front(), 3) : "[\"" + std::string(number(3) - 4, 'x') + "\"]";
       return shown(w.apply(items_gathered{step_of(given.at(1)), number(2), static_cast<std::uint32_t>(list_size(json).value()), json}));
     }
     if (verb == "restored") {

@@ -57,7 +57,19 @@ TEST(task_waits, a_ready_step_waits_for_its_when_before_its_input) {
   EXPECT_EQ(waits(w), "0 perform: its input");
 }
 
-TEST(task_waits, so_does_one_that_is_to_be_undone_or_looked_up) {
+TEST(task_waits, a_ready_step_with_a_list_waits_for_that_and_then_for_the_input_of_an_item) {
+  auto one = step("a", {}, R"({"n":"${ .index + 1 }"})");
+  one.mutable_for_each()->set_list_json(R"("${ [.input.n + 1] }")");
+  one.mutable_for_each()->set_at_once(1);
+  world w{graph({one})};
+  w.submit();
+  w.apply(task_admitted{});
+  EXPECT_EQ(waits(w), "0 perform: its list");
+  w.apply(expressions_evaluated{0, {"[7]"}, std::nullopt, v1::EXPRESSION_PART_LIST});
+  EXPECT_EQ(waits(w), "0 perform: its input");
+}
+
+TEST(task_waits, a_step_that_is_to_be_undone_or_looked_up_waits_likewise) {
   auto definition = graph({undoable(step("a"), computed), undoable(step("b"))});
   definition.set_on_failure(v1::ON_FAILURE_UNDO);
   world w{definition};

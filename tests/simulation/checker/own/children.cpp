@@ -12,17 +12,10 @@ namespace fairlead::simulation {
 
 namespace {
 
-constexpr std::uint32_t most_levels = 8;
-
 std::optional<v1::TaskRecord> task_of(const store::snapshot& durable, std::uint64_t number) {
   auto out = store::load_task(durable, number);
   if (!out.ok()) world::broken("store_check", "task " + std::to_string(number) + " cannot be read: " + out.failure().sentence);
   return std::move(*out);
-}
-
-std::optional<v1::TaskRecord> task_of(const store::snapshot& durable, const std::string& id) {
-  const auto known = id.empty() ? result<std::optional<v1::TaskTombstone>>{std::nullopt} : store::find_task(durable, id);
-  return known.ok() && *known ? task_of(durable, (*known)->number()) : std::nullopt;
 }
 
 bool same_labels(const v1::TaskRecord& one, const v1::TaskRecord& other) {
@@ -41,18 +34,22 @@ bool is_doubted_since_restore(const v1::TaskRecord& parent, const v1::StepRecord
   return step.state() == v1::STEP_STATE_IN_DOUBT && step.doubtful() && parent.restored_from_unix_ms() != 0;
 }
 
-/// Whatever the child does is to end, or has gone on too far for that.
+}  // namespace
+
+std::optional<v1::TaskRecord> task_of(const store::snapshot& durable, const std::string& id) {
+  const auto known = id.empty() ? result<std::optional<v1::TaskTombstone>>{std::nullopt} : store::find_task(durable, id);
+  return known.ok() && *known ? task_of(durable, (*known)->number()) : std::nullopt;
+}
+
 bool gives_way(const v1::TaskRecord& child, const shape* plan) {
   if (child.state() == v1::TASK_STATE_UNDOING || child.failing() || child.undo_held()) return true;
   for (std::uint32_t i = 0; plan != nullptr && i < plan->size(); ++i) {
-    const auto no_return = plan->step(i).pivot() || (!plan->step(i).has_undo() && !plan->is_child(i));
+    const auto no_return = plan->step(i).pivot() || !plan->says_how_it_is_undone(i);
     const auto& step = child.steps(static_cast<int>(i));
     if (no_return && (step.state() != v1::STEP_STATE_PENDING || step.doubtful() || step.rounds() > 0)) return true;
   }
   return plan == nullptr;
 }
-
-}  // namespace
 
 std::optional<child_name> read_child_id(const std::string& id) {
   const auto tilde = id.rfind('~');
@@ -61,7 +58,9 @@ std::optional<child_name> read_child_id(const std::string& id) {
   child_name out{id.substr(0, slash), id.substr(slash + 1, tilde - slash - 1), 0};
   const auto* end = id.data() + id.size();
   const auto [stop, wrong] = std::from_chars(id.data() + tilde + 1, end, out.number);
-  return wrong == std::errc{} && stop == end ? std::optional{out} : std::nullopt;
+  if (wrong != std::errc{} || stop == end) return wrong == std::errc{} ? std::optional{out} : std::nullopt;
+  const auto item = std::from_chars(stop + 1, end, out.item);
+  return *stop == '.' && item.ec == std::errc{} && item.ptr == end ? std::optional{out} : std::nullopt;
 }
 
 std::string root_of(std::string id) {
@@ -87,20 +86,28 @@ bool checker::launched_above(const std::string& id) const {
   return seen != seen_.end() && seen->second.has_launch();
 }
 
-bool checker::child_lives(const v1::StepRecord& step, const store::snapshot& durable) {
+bool checker::child_lives(const v1::TaskRecord& record, const v1::StepRecord& step, const store::snapshot& durable) {
   if (step.kind() != v1::STEP_KIND_WORKFLOW) return false;
-  const auto child = task_of(durable, step.child().id());
-  return child && !has_ended(child->state());
+  const auto all = children_out_of(record, step);
+  return std::any_of(all.begin(), all.end(), [&](const std::string& id) {
+    const auto child = task_of(durable, id);
+    return child && !has_ended(child->state());
+  });
 }
 
 void checker::judge_children(const v1::TaskRecord* was, const v1::TaskRecord& record, const store::snapshot& durable) {
   if (record.has_parent()) judge_child(was, record, durable);
   const auto* plan = shape_of(record);
   if (plan == nullptr) return;
-  auto has_parked = false, has_any = false, is_sure = !bugs_.about(record.id());
+  family_view view;
+  view.is_sure = !bugs_.about(record.id());
   for (std::uint32_t i = 0; i < plan->size(); ++i) {
     if (!plan->is_child(i)) continue;
-    has_any = true;
+    view.has_any = true;
+    if (plan->has_items(i)) {
+      judge_items(was == nullptr ? nullptr : &was->steps(static_cast<int>(i)), record, i, *plan, durable, view);
+      continue;
+    }
     const auto& step = record.steps(static_cast<int>(i));
     judge_child_step(was == nullptr ? nullptr : &was->steps(static_cast<int>(i)), record, i, *plan);
     if (step.child().id().empty()) continue;
@@ -113,15 +120,15 @@ void checker::judge_children(const v1::TaskRecord* was, const v1::TaskRecord& re
       world::broken("child_alone",
                     "step " + step.path() + " of " + record.id() + " names the task " + step.child().id() + ", which is not there");
     }
-    is_sure = is_sure && !bugs_.about(child->id());
-    has_parked = has_parked || (child->parked() && !has_ended(child->state()));
+    view.is_sure = view.is_sure && !bugs_.about(child->id());
+    view.has_parked = view.has_parked || (child->parked() && !has_ended(child->state()));
     judge_agreement(record, step, *child);
     if (record.state() == v1::TASK_STATE_UNDONE) judge_nothing_left(record, i, *plan, durable);
   }
-  if (!has_any || !is_sure) return;
+  if (!view.has_any || !view.is_sure) return;
   world_.judges("child_differs");
   if (record.parked_for_child() && !record.parked()) world::broken("child_differs", record.id() + " is not parked, and says for what");
-  if (record.parked_for_child() && !has_parked)
+  if (record.parked_for_child() && !view.has_parked)
     world::broken("child_differs", record.id() + " is parked for a task of its steps, and none of these is: " + record.parked_reason());
 }
 
@@ -145,8 +152,14 @@ void checker::judge_child(const v1::TaskRecord* was, const v1::TaskRecord& recor
   const auto& step = parent->steps(static_cast<int>(of.step()));
   auto& all = children_.of_step[{of.id(), name->step}];
   if (std::find(all.begin(), all.end(), record.id()) == all.end()) {
-    judge_child_begins(record, *parent, *name, durable);
+    name->item != 0 ? judge_item_begins(record, *parent, *name, durable) : judge_child_begins(record, *parent, *name, durable);
     all.push_back(record.id());
+  }
+  if (name->item != 0) {
+    const auto in_vain = record.state() == v1::TASK_STATE_FAILED || record.state() == v1::TASK_STATE_UNDONE;
+    if (in_vain && children_.failed.count(record.id()) == 0) children_.failed_now.insert(record.id());
+    if (was != nullptr) judge_item_moves(*was, record, *parent, *name);
+    return judge_item(*parent, *name, record);
   }
   if (was != nullptr) note_child_moves(*was, record, *parent, step);
   if (step.child().id() == record.id()) return judge_agreement(*parent, step, record);
@@ -156,9 +169,7 @@ void checker::judge_child(const v1::TaskRecord* was, const v1::TaskRecord& recor
 
 void checker::judge_child_begins(const v1::TaskRecord& record, const v1::TaskRecord& parent, const child_name& name,
                                  const store::snapshot& durable) {
-  const auto index = record.parent().step();
-  const auto& step = parent.steps(static_cast<int>(index));
-  const auto wrong = [&](const std::string& what) { world::broken("child_id", "the task " + record.id() + " begins " + what); };
+  const auto& step = parent.steps(static_cast<int>(record.parent().step()));
   world_.count("children begun");
   if (record.restored_from_unix_ms() != 0) world_.count("children begun after a restore");
   const auto& before = children_.of_step[{parent.id(), name.step}];
@@ -174,7 +185,14 @@ void checker::judge_child_begins(const v1::TaskRecord& record, const v1::TaskRec
     if (!ordered_above(parent.id(), retried)) world::broken("child_again", record.id() + " begins, and nobody has asked for another one");
   }
   if (step.child().id() == record.id() && name.number != step.generation() + 1)
-    wrong("as number " + std::to_string(name.number) + ", and its step is at generation " + std::to_string(step.generation()));
+    world::broken("child_id", "the task " + record.id() + " begins, and its step is at generation " + std::to_string(step.generation()));
+  judge_inherited(record, parent, name);
+}
+
+/// What it has of its parent, and of the step that it carries out.
+void checker::judge_inherited(const v1::TaskRecord& record, const v1::TaskRecord& parent, const child_name& name) const {
+  const auto index = record.parent().step();
+  const auto wrong = [&](const std::string& what) { world::broken("child_id", "the task " + record.id() + " begins " + what); };
   const auto level = parent.has_parent() ? parent.parent().depth() + 1 : 1;
   if (record.parent().depth() != level || level > most_levels) wrong("at level " + std::to_string(record.parent().depth()));
   if (record.has_reply()) wrong("with a reply address");
@@ -190,11 +208,16 @@ void checker::judge_child_begins(const v1::TaskRecord& record, const v1::TaskRec
   if (own != nullptr && !own->definition().input_schema_json().empty() && says.with_json() == unfit_input &&
       !contents_.is_edited(parent.id(), name.step) && !ordered_above(parent.id(), given))
     world::broken("child_refused", record.id() + " has begun, and its input does not fit the schema of its workflow");
-  if (record.workflow() != says.workflow()) wrong("by the workflow " + record.workflow() + ", and its step names " + says.workflow());
+  const auto is_call = says.kind() == v1::STEP_KIND_CALL;
+  if (record.parent().item() != name.item || record.parent().call_of() != (is_call ? index + 1 : 0)) wrong("as another part of its step");
+  const auto& workflow = is_call ? parent.workflow() : says.workflow();
+  if (record.workflow() != workflow || (is_call && record.workflow_hash() != parent.workflow_hash()))
+    wrong("by the workflow " + record.workflow() + ", and its step names " + workflow);
   const auto has_deadline = record.deadline_unix_ms() != 0;
   const auto given_ms = record.deadline_unix_ms() - record.created_at_unix_ms();
-  if (has_deadline != (says.timeout_ms() != 0) || (has_deadline && std::abs(given_ms - says.timeout_ms()) > whole_ms))
-    wrong("with a deadline after " + std::to_string(given_ms) + " ms, and its step gives it " + std::to_string(says.timeout_ms()));
+  const auto wanted_ms = is_call ? 0 : says.timeout_ms();
+  if (has_deadline != (wanted_ms != 0) || (has_deadline && std::abs(given_ms - wanted_ms) > whole_ms))
+    wrong("with a deadline after " + std::to_string(given_ms) + " ms, and its step gives it " + std::to_string(wanted_ms));
   // A lost time may have begun to undo the parent.
   if (!restores_.on()) judge_perform({parent.id(), index}, *plan, parent);
 }
@@ -349,9 +372,10 @@ void checker::judge_children_at_end(const store::snapshot& durable) const {
   for (const auto& [number, record] : seen_) {
     for (const auto& step : record.steps()) {
       if (step.kind() != v1::STEP_KIND_WORKFLOW || step.state() != v1::STEP_STATE_RUNNING || record.parked()) continue;
-      const auto child = task_of(durable, step.child().id());
-      if (!child || has_ended(child->state()))
-        world::broken("child_differs", record.id() + " waits for " + step.child().id() + ", which has ended");
+      for (const auto& id : children_out_of(record, step)) {
+        const auto child = task_of(durable, id);
+        if (!child || has_ended(child->state())) world::broken("child_differs", record.id() + " waits for " + id + ", which has ended");
+      }
     }
   }
 }

@@ -14,6 +14,7 @@ bool is_touched(const v1::StepRecord& step) {
 
 /// What is left of the step is carried out as it was said before.
 bool is_same(const v1::StepRecord& was, const v1::StepDefinition& before, const v1::StepDefinition& after) {
+  if (before.for_each().SerializeAsString() != after.for_each().SerializeAsString()) return false;
   if (before.kind() == v1::STEP_KIND_WORKFLOW)
     return before.kind() == after.kind() && before.workflow() == after.workflow() && before.undo().none() == after.undo().none();
   if (!satisfies_needs(was) || was.doubtful()) return before.SerializeAsString() == after.SerializeAsString();
@@ -45,7 +46,7 @@ v1::TaskRecord carried_over(world& in, const v1::TaskRecord& before, const v1::T
     step.set_path(to.step(i).name());
     step.set_state(v1::STEP_STATE_PENDING);
     step.set_definition(i);
-    step.set_kind(to.step(i).kind());
+    step.set_kind(to.kind_of(i));
   }
   for (int i = 0; i < before.steps_size(); ++i) {
     const auto& was = before.steps(i);

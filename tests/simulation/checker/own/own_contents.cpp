@@ -33,14 +33,16 @@ void content_checker::judge_own_steps(const v1::TaskRecord* before, const v1::Ta
   for (std::uint32_t i = 0; i < plan.size(); ++i) {
     const auto& step = now.steps(static_cast<int>(i));
     const auto& definition = plan.step(i);
-    if (step.kind() != definition.kind()) world::broken("version_changed", name_of(now, i) + " is of another kind than its workflow says");
+    if (step.kind() != plan.kind_of(i)) world::broken("version_changed", name_of(now, i) + " is of another kind than its workflow says");
     const step_name name{now.id(), i};
     const auto ended =
         step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE;
     const auto has_output = step.has_output() || (plan.is_child(i) && step.state() == v1::STEP_STATE_COMPLETED);
     if (!plan.own(i) || !ended || !has_output || own_outputs_.count(name) != 0) continue;
     const auto stored = step.has_output() ? output_of(durable, now, step) : "null";
-    if (definition.kind() == v1::STEP_KIND_VALUE)
+    if (plan.has_items(i))
+      judge_item_outputs(now, i, stored, plan, durable);
+    else if (definition.kind() == v1::STEP_KIND_VALUE)
       judge_value(now, i, stored, definition);
     else if (definition.kind() == v1::STEP_KIND_WAIT)
       judge_wait(now, i, stored, definition);
@@ -54,7 +56,8 @@ void content_checker::judge_own_steps(const v1::TaskRecord* before, const v1::Ta
   }
   signals_.taken(now.id(), takings);
   for (std::uint32_t i = 0; i < plan.size(); ++i)
-    if (plan.own(i)) judge_missed(before == nullptr ? nullptr : &before->steps(static_cast<int>(i)), now, i, plan.step(i));
+    if (plan.own(i) && !plan.is_child(i))
+      judge_missed(before == nullptr ? nullptr : &before->steps(static_cast<int>(i)), now, i, plan.step(i));
 }
 
 void content_checker::judge_value(const v1::TaskRecord& record, std::uint32_t index, const std::string& stored,
@@ -106,7 +109,6 @@ void content_checker::judge_wait(const v1::TaskRecord& record, std::uint32_t ind
 void content_checker::judge_missed(const v1::StepRecord* before, const v1::TaskRecord& record, std::uint32_t index,
                                    const v1::StepDefinition& definition) {
   const auto& step = record.steps(static_cast<int>(index));
-  if (definition.kind() == v1::STEP_KIND_WORKFLOW) return;
   const auto goes_on_without = step.timed_out() && (before == nullptr || !before->timed_out());
   const auto failed = step.failure_count() > (before == nullptr ? 0 : before->failure_count());
   const auto waits = step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() != 0;
