@@ -12,7 +12,7 @@ namespace {
 status evaluate(const v1::EvaluateRequest& request, program_cache& programs, v1::EvaluateReply& reply) {
   const bool only_compile = request.document().empty();
   if (only_compile && request.expressions_size() > 1) {
-    if (jq_program::compile_together(request.expressions())) return nothing{};
+    if (programs.are_sound(request.expressions())) return nothing{};
     return error{v1::ERROR_CODE_EXPRESSION, "the expressions do not compile together", "ask for each of them alone"};
   }
   auto document = jq_document::parse(only_compile ? "null" : request.document());

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "app/expressions/jq_program.hpp"
@@ -35,6 +36,20 @@ class program_cache {
     return programs_.front().second.get();
   }
 
+  /// Compiles expressions that will probably be asked for, which are a group then, and remembers only that they all compile.
+  void compile_ahead(const google::protobuf::RepeatedPtrField<std::string>& expressions) {
+    if (expressions.empty()) return;
+    if (jq_program::compile_together(expressions)) sound_.insert(expressions.begin(), expressions.end());
+    compiled_();
+  }
+
+  /// Whether the expressions compile together.
+  bool are_sound(const google::protobuf::RepeatedPtrField<std::string>& expressions) const {
+    for (const auto& one : expressions)
+      if (sound_.count(one) == 0) return jq_program::compile_together(expressions);
+    return true;
+  }
+
  private:
   using entry = std::pair<std::string, std::unique_ptr<jq_program>>;
 
@@ -42,6 +57,7 @@ class program_cache {
   std::function<void()> compiled_;
   std::list<entry> programs_;  // the one used last stands first
   std::unordered_map<std::string, std::list<entry>::iterator> index_;
+  std::unordered_set<std::string> sound_;
 };
 
 }  // namespace fairlead::app

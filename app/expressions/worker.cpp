@@ -87,11 +87,12 @@ bool read_frame(std::string& body) {
 
 }  // namespace
 
-int run_expression_worker(std::uint64_t max_memory_bytes) {
+int run_expression_worker(std::uint64_t max_memory_bytes, const std::vector<std::string>& ahead) {
   confine(max_memory_bytes);
   program_cache programs(expression_programs_kept, [] { write_frame({}); });
   std::string body;
   if (!write_frame({})) return 1;
+  programs.compile_ahead({ahead.begin(), ahead.end()});
   while (read_frame(body)) {
     const auto reply = answer_request(body, programs);
     if (!reply || !write_frame(*reply)) return 1;

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "actors/expressions/pool.hpp"
 
@@ -16,7 +18,8 @@ namespace fairlead::app {
 inline constexpr const char* expression_worker_entry = "expression-worker";
 
 /// Serves until its input ends. Limits its own memory, keeps no descriptors but 0, 1 and 2, and dies with its parent. The exit code.
-int run_expression_worker(std::uint64_t max_memory_bytes = default_expression_memory_bytes);
+/// `ahead`: expressions that are compiled before anybody asks.
+int run_expression_worker(std::uint64_t max_memory_bytes = default_expression_memory_bytes, const std::vector<std::string>& ahead = {});
 
 /// The same with the words behind expression_worker_entry; none when they are not what a node starts a worker with.
 std::optional<int> run_expression_worker(int count, const char* const* words);

@@ -1,11 +1,15 @@
 #include "app/expressions/workflow_expressions.hpp"
 
-#include <cctype>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "actors/core/expression/check.hpp"
 #include "actors/core/expression/expression.hpp"
+#include "actors/core/expression/lexer.hpp"
+#include "actors/core/expression/path.hpp"
+#include "actors/core/expression/together.hpp"
+#include "actors/core/text/text.hpp"
 #include "actors/core/workflow/templates.hpp"
 #include "app/expressions/worker.hpp"
 #include "app/yaml/document.hpp"
@@ -14,18 +18,27 @@ namespace fairlead::app {
 
 namespace {
 
-/// Whether `text` has a `${ … }` that is more than a path. A guess: the file has not been read as YAML.
-bool seems_to_need_jq(std::string_view text) {
-  constexpr std::string_view of_paths = "._- \"[]";
-  for (auto at = text.find("${"); at != std::string_view::npos; at = text.find("${", at + 2)) {
-    const auto inside = text.substr(at + 2, text.find('}', at) - at - 2);
-    for (const char c : inside)
-      if (std::isalnum(static_cast<unsigned char>(c)) == 0 && of_paths.find(c) == std::string_view::npos) return true;
-  }
-  return false;
-}
+// Of what is compiled ahead: it has to fit into one group of a check.
+constexpr std::size_t most_ahead = 1'024, most_ahead_bytes = 131'072;
 
 }  // namespace
+
+likely_expressions guess_expressions(std::string_view text) {
+  likely_expressions out;
+  std::size_t bytes = 0;
+  for (auto at = text.find("${"); at != std::string_view::npos; at = text.find("${", at + 2)) {
+    const auto end = core::end_of_embedded(text.substr(at, core::max_expression_bytes + 3));
+    const auto inside = end == std::string_view::npos ? std::string_view{} : core::trimmed(text.substr(at + 2, end - 3));
+    if (core::parse_plain_path(inside)) continue;
+    out.some = true;
+    bytes += inside.size();
+    if (out.known.size() == most_ahead || bytes > most_ahead_bytes) break;
+    // What is escaped reads otherwise in YAML.
+    const auto as_written = !inside.empty() && inside.find_first_of("\\\n") == std::string_view::npos;
+    if (as_written && core::binds_nothing(inside)) out.known.emplace_back(inside);
+  }
+  return out;
+}
 
 void check_expressions(workflow_file& file, expression_pool& worker) {
   if (!file.problems.empty()) return;
@@ -50,7 +63,8 @@ workflow_file read_with_expressions(const std::string& path, const core::agent_c
   workflow_file out;
   out.file = path;
   if (const auto text = read_text_file(path, out.problems)) {
-    if (seems_to_need_jq(*text)) worker.start_copy([] { return run_expression_worker(); });
+    if (const auto likely = guess_expressions(*text); likely.some)
+      worker.start_copy([&likely] { return run_expression_worker(default_expression_memory_bytes, likely.known); });
     out = parse_workflow(path, *text, agents);
   }
   check_expressions(out, worker);

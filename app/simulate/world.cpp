@@ -226,9 +226,10 @@ void world::reply(std::uint64_t ticket, request_reply what) {
     const auto& why = one->results().empty() ? one->error() : one->results(0).error();
     if (why.code() != v1::ERROR_CODE_OK) refused_ = why.sentence();
     submitted_ = true;
-  } else if (const auto* done = std::get_if<v1::OperateReply>(&what); done != nullptr && tells_ && !done->results().empty()) {
-    const auto& result = done->results(0);
-    if (result.error().code() != v1::ERROR_CODE_OK) tell("refused: " + result.error().sentence());
+  } else if (const auto* done = std::get_if<v1::OperateReply>(&what); done != nullptr && !done->results().empty()) {
+    const auto& why = done->results(0).error();
+    if (why.code() != v1::ERROR_CODE_UNAVAILABLE) unanswered_.erase(ticket);
+    if (why.code() != v1::ERROR_CODE_OK) tell("refused: " + why.sentence());
   }
 }
 

@@ -18,6 +18,7 @@
 #include "actors/protocol/ports.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "actors/supervisor/supervisor.hpp"
+#include "app/simulate/callbacks.hpp"
 #include "app/simulate/contract.hpp"
 #include "app/simulate/samples.hpp"
 #include "app/simulate/services.hpp"
@@ -137,6 +138,8 @@ class world final : private commit_port, private scheduler_outbox, private super
   void ask_service(const std::string& instance, const v1::Perform& what, std::int64_t lease_end_ms);
   service_answer request(const std::string& agent, const v1::Perform& what);
   void accept(const std::string& agent, const v1::Perform& what);
+  void answer_later(const std::string& agent, const v1::Perform& what, const course_of_work& course);
+  void call_back(v1::OperatorAction what, const std::string& id, int times);
   void report(const std::string& instance, const v1::Perform& what, service_answer answer);
   void send_outcomes(const std::string& instance);
   void beat(const std::string& instance, const v1::Perform& what, std::uint64_t sequence, std::int64_t until_ms);
@@ -186,7 +189,8 @@ class world final : private commit_port, private scheduler_outbox, private super
   bool has_signals_ = false;
   int helped_ = 0;
   std::set<stuck_step> stuck_;
-  std::map<std::string, std::string> callbacks_;  // by key: what the service was last given
+  std::map<std::string, accepted_work> accepted_;  // by key
+  std::set<std::uint64_t> unanswered_;             // callbacks, by the tickets of their requests
   std::vector<std::pair<std::int64_t, std::string>> story_;
 };
 

@@ -18,7 +18,8 @@ constexpr unsigned broken_before = 120, broken_after = 220, late_performs = 120,
 constexpr unsigned lost_outcomes = 100;
 constexpr unsigned unknown_look_ups = 800;
 constexpr unsigned agent_outages = 400;  // in 10,000 runs and agents
-constexpr unsigned silent_services = 700, late_callbacks = 500, failed_work = 300, doubled_callbacks = 500;
+constexpr int most_callbacks = 100;      // of a service that gets no answer
+constexpr std::int64_t callback_again_ms = 60'000;
 
 std::uint64_t site_of_agent(const std::string& agent, std::string_view kind) { return mixed(mixed(3, agent), kind); }
 
@@ -209,40 +210,66 @@ service_answer world::request(const std::string& agent, const v1::Perform& what)
 
 /// The work of a step with a callback: done later, under a key once.
 void world::accept(const std::string& agent, const v1::Perform& what) {
-  const auto key = what.idempotency_key();
-  const auto again = callbacks_.count(key) != 0 && on_.promised.of(agent, what.call()).honours_keys;
-  callbacks_[key] = what.callback();
+  const auto& key = what.idempotency_key();
+  const auto [known, fresh] = accepted_.try_emplace(key);
+  auto& work = known->second;
+  const auto again = !fresh && on_.promised.of(agent, what.call()).honours_keys;
   tell(agent + "." + what.call() + " for " + step_of(what) + (again ? ": was accepted before" : ": accepted"));
-  const auto site = mixed(4, key);
-  auto roll = weather_.at(site);
-  std::int64_t most_ms = 60'000;
+  if (fresh) decide_work(work, weather_, what, now_ms_);
+  work.callback = what.callback();
+  std::int64_t within_ms = 60'000;
   if (const auto* definition = on_.definition_of(what.workflow()))
     for (const auto& step : definition->steps())
-      if (step.name() == what.step_path()) most_ms = step.callback_ms();
-  auto in_ms = roll.spread(10, std::max<std::int64_t>(most_ms / 2, 11));
-  const auto strikes = [&](const char* kind, unsigned how_often, const std::string& words) {
-    return weather_.strikes(mixed(site, kind), how_often, now_ms_, [&] { return step_of(what) + ": " + words; });
-  };
-  if (strikes("late callback", late_callbacks, "its callback comes too late")) in_ms = most_ms + most_ms / 4;
-  const auto fails = strikes("failed work", failed_work, "the service accepts the work, and fails at it");
-  const auto silent = strikes("silent", silent_services, "its service does the work, and never calls back");
-  const auto twice = strikes("doubled", doubled_callbacks, "its service calls back twice");
-  after(in_ms, [this, agent, what, fails, silent, twice, key] {
-    v1::OperatorAction action;
-    action.set_verb(v1::OPERATOR_VERB_CALLBACK);
-    action.set_who("service");
-    action.set_callback(callbacks_.at(key));
-    if (fails) {
-      *action.mutable_fault() = fault_of(v1::FAULT_KIND_PERMANENT, "job_failed", "the service could not do it");
-    } else {
-      auto done = services_.carry_out(agent, what, now_ms_);
-      if (done.fault) return;
-      action.set_json(done.output);
-    }
-    if (silent) return;
-    tell("the service of " + step_of(what) + " calls back");
-    send_again(action, what.task_id(), 100);
-    if (twice) after(1'000, [this, action, id = what.task_id()] { send_again(action, id, 100); });
+      if (step.name() == what.step_path()) within_ms = step.callback_ms();
+  const auto course = course_of(weather_, what, within_ms, now_ms_);
+  if (course.loses_work) return;
+  after(course.in_ms, [this, agent, what, course] { answer_later(agent, what, course); });
+}
+
+/// The moment at which the work is done, or has failed.
+void world::answer_later(const std::string& agent, const v1::Perform& what, const course_of_work& course) {
+  const auto& work = accepted_.at(what.idempotency_key());
+  v1::OperatorAction action;
+  action.set_verb(v1::OPERATOR_VERB_CALLBACK);
+  action.set_who("service");
+  action.set_callback(work.callback);
+  if (work.fails) {
+    *action.mutable_fault() = *work.fails;
+  } else {
+    auto done = services_.carry_out(agent, what, now_ms_);
+    if (done.fault)
+      *action.mutable_fault() = std::move(*done.fault);
+    else
+      action.set_json(work.bare ? "null" : done.output);
+  }
+  if (course.silent) return;
+  tell("the service of " + step_of(what) + " calls back" +
+       (action.has_fault() ? ": the work was not done"
+        : work.bare        ? " without an output"
+                           : ""));
+  call_back(action, what.task_id(), most_callbacks);
+  if (course.again_in_ms == 0) return;
+  if (course.differs && !action.has_fault()) action.set_json("[" + action.json() + "]");
+  after(course.again_in_ms, [this, action, step = step_of(what), id = what.task_id()] {
+    tell("the service of " + step + " calls back once more");
+    call_back(action, id, most_callbacks);
+  });
+}
+
+/// A service sends its callback until it is answered.
+void world::call_back(v1::OperatorAction what, const std::string& id, int times) {
+  std::uint64_t ticket = 0;
+  if (shell_) {
+    ticket = next_ticket_++;
+    unanswered_.insert(ticket);
+    v1::OperateRequest request;
+    *request.mutable_action() = what;
+    request.add_ids(id);
+    tell_scheduler([&](scheduler& to) { to.answer(request, ticket); });
+  }
+  if (times == 1) return;
+  after(callback_again_ms, [this, what = std::move(what), id, times, ticket] {
+    if (ticket == 0 || unanswered_.erase(ticket) > 0) call_back(what, id, times - 1);
   });
 }
 

@@ -213,10 +213,11 @@ yaml_section::yaml_section(const yaml_node& node) : node_(node) {
 std::optional<yaml_node> yaml_section::find(const std::string& key) {
   if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.push_back(key);
   if (!node_.is_map()) return std::nullopt;
-  for (auto& entry : node_.entries()) {
-    if (entry.first == key) return std::move(entry.second);
-  }
-  return std::nullopt;
+  // Most keys that are asked for are not there.
+  const auto& all = node_.value().entries;
+  const auto found = std::find_if(all.begin(), all.end(), [&key](const auto& one) { return one.key == key; });
+  if (found == all.end()) return std::nullopt;
+  return std::move(node_.entries()[static_cast<std::size_t>(found - all.begin())].second);
 }
 
 std::optional<yaml_node> yaml_section::require(const std::string& key, const std::string& what) {

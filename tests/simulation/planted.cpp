@@ -229,6 +229,11 @@ constexpr fault of_replicas[] = {
     &core::planted_faults::begin_unshown,     &core::planted_faults::move_without_copy,  &core::planted_faults::copy_identity,
     &core::planted_faults::skip_unknown,      &core::planted_faults::raise_format_early, &core::planted_faults::keep_difference,
     &core::planted_faults::end_at_damage};
+/// They show only where steps have lists, which few runs have.
+constexpr fault of_items[] = {&core::planted_faults::item_doubt_as_failed, &core::planted_faults::item_with_other_input,
+                              &core::planted_faults::item_outputs_by_end,  &core::planted_faults::item_twice,
+                              &core::planted_faults::item_after_failure,   &core::planted_faults::items_all_at_once,
+                              &core::planted_faults::item_not_undone,      &core::planted_faults::lose_item_end};
 static_assert(sizeof(core::planted_faults) == std::size(all_faults), "every planted fault is in the list");
 
 /// The first seed from there on by which the checker sees it. `from_seed` 0: from where it was seen once.
@@ -238,6 +243,7 @@ bool catch_one(const planted_fault& one, unsigned processes, std::uint64_t from_
   options with;
   with.planted.*which = true;
   with.always_replicated = std::find(std::begin(of_replicas), std::end(of_replicas), which) != std::end(of_replicas);
+  with.always_items = std::find(std::begin(of_items), std::end(of_items), which) != std::end(of_items);
   std::string otherwise;
   auto seeds = first_seeds;
   for (auto from = begin; from < begin + most_seeds; from += std::exchange(seeds, std::min(2 * seeds, most_seeds_at_a_time))) {
@@ -246,6 +252,7 @@ bool catch_one(const planted_fault& one, unsigned processes, std::uint64_t from_
     const auto caught = std::find_if(found.failed.begin(), found.failed.end(), [&with](const failed_seed& one) {
       options without;
       without.always_replicated = with.always_replicated;
+      without.always_items = with.always_items;
       without.seed = one.seed;
       return one.by_checker && run(without).ok();
     });

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "app/expressions/answer.hpp"
 #include "app/expressions/worker.hpp"
 #include "tests/app/problems.hpp"
 #include "tests/app/workflow_test/test_folder.hpp"
@@ -73,6 +74,32 @@ TEST_F(workflow_expressions, of_plain_paths_and_of_no_file_need_no_worker) {
   EXPECT_EQ(told(read_with_expressions(paths, nullptr, pool)), lines{});
   EXPECT_EQ(read_with_expressions(folder_ + "/none.yaml", nullptr, pool).problems.size(), 1U);
   EXPECT_EQ(pool.worker_pid(), 0);
+}
+
+TEST(likely_expressions, are_those_of_jq_as_they_are_written) {
+  const auto found = guess_expressions(R"(a: "${ .input.n + 1 }"
+b: "${ .input.n }"
+c: ${ {a: 1, b: {c: .input.x}} | length }
+d: '${ "a}b" | length }'
+e: "${ .input.x as $x | $x }"
+f: "${ \"quoted\" | length }"
+g: "${ .input.never + )");
+  EXPECT_TRUE(found.some);
+  EXPECT_EQ(found.known, (lines{".input.n + 1", "{a: 1, b: {c: .input.x}} | length", "\"a}b\" | length"}));
+  EXPECT_FALSE(guess_expressions("a: ${ .input.n }, b: ${ .steps.x[0] }, c: none").some);
+}
+
+TEST(compiled_ahead, is_what_would_compile_when_it_is_asked_for) {
+  const auto compile_together = [](const lines& ahead, const lines& asked) {
+    program_cache programs{expression_programs_kept, [] {}};
+    programs.compile_ahead({ahead.begin(), ahead.end()});
+    return programs.are_sound({asked.begin(), asked.end()});
+  };
+  EXPECT_TRUE(compile_together({"1 + 1", ".input.a | length"}, {".input.a | length", "1 + 1"}));
+  EXPECT_TRUE(compile_together({"1 + 1"}, {"2 + 2", "1 + 1"}));
+  EXPECT_FALSE(compile_together({"1 + 1"}, {"1 + 1", "length(1)"}));
+  EXPECT_FALSE(compile_together({"1 + 1", "length(1)"}, {"1 + 1", "length(1)"})) << "one at fault proves nothing of the others";
+  EXPECT_FALSE(compile_together({}, {"map", "1"}));
 }
 
 TEST(copied_worker, answers_all_requests_and_is_replaced_when_it_ends) {

@@ -66,7 +66,7 @@ void task_machine::on(const expressions_evaluated& e) {
     decide_round(e.step, render(e.step, e.part, e.results));
   else if (e.part == v1::EXPRESSION_PART_WITH && at(e.step).has_items()) {
     // Another item may begin first by now.
-    if (next_item(at(e.step)) + 1 == e.item || planted(&planted_faults::item_with_other_input))
+    if (next_item(at(e.step)) + 1 == e.item)
       if (auto rendered = render(e.step, e.part, e.results)) take_item_input(e.step, next_item(at(e.step)), std::move(*rendered));
   } else if (auto rendered = render(e.step, e.part, e.results))
     e.part == v1::EXPRESSION_PART_OUTPUT ? void(keep_output(std::move(*rendered))) : take_input(e.step, e.part, std::move(*rendered));
@@ -113,7 +113,7 @@ std::optional<std::string> task_machine::read_by(std::uint32_t index, v1::Expres
       if (!element) return std::string{};  // cannot_read knows why
       // Further reads of the store may make the view invalid.
       const std::string item{element->text};
-      return read(item_document{own, item, next_item(at(index))});
+      return read(item_document{own, item, planted(&planted_faults::item_with_other_input) ? 0 : next_item(at(index))});
     }
     if (record_.parent().call_of() == 0 || part != v1::EXPRESSION_PART_UNDO_WITH) return read(own);
     // The step is written in its parent's workflow, and reads what that has.

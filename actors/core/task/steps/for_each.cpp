@@ -169,7 +169,9 @@ std::optional<list_element> task_machine::next_element(const v1::StepRecord& ste
 }
 
 void task_machine::take_item_input(std::uint32_t index, std::uint32_t item, std::string input) {
-  if (runs_items(index) && next_item(at(index)) == item) begin_item(index, std::move(input));
+  // Another item may have failed since the input was requested.
+  if (!runs_items(index) || next_item(at(index)) != item || stops_at(index, count_items(at(index).items()))) return;
+  begin_item(index, std::move(input));
 }
 
 void task_machine::begin_item(std::uint32_t index, std::string input) {
@@ -392,7 +394,9 @@ void task_machine::ask_items(std::uint32_t index, v1::OperatorVerb verb, bool at
   for (std::uint32_t i = 0; i < begun_items(items); ++i)
     if (is_item_out(item_state_of(items, i))) ask_item(index, i, verb, at_once);
   const auto ends = verb == v1::OPERATOR_VERB_CANCEL || verb == v1::OPERATOR_VERB_TERMINATE;
-  if (ends) end_idle_items(index);
+  if (!ends) return;
+  end_idle_items(index);
+  undo_items(index);
 }
 
 // ---- undo ----
@@ -408,7 +412,9 @@ bool task_machine::has_items_to_undo(const v1::StepRecord& step) const {
 /// Of an undoing step: the undo of further items begins, or that of the step is over. The last item is undone first; nothing depends on it.
 void task_machine::undo_items(std::uint32_t index) {
   auto& step = at(index);
-  if (step.state() != v1::STEP_STATE_UNDOING || step.given_up() || step.not_before_unix_ms() != 0 || out_.fatal) return;
+  // No other undo begins in a task that is to fail.
+  const auto ends = record_.failing();
+  if (step.state() != v1::STEP_STATE_UNDOING || step.given_up() || (step.not_before_unix_ms() != 0 && !ends) || out_.fatal) return;
   auto& items = *step.mutable_items();
   const auto& definition = definition_of(step);
   const auto at_once = std::max(definition.for_each().at_once(), 1U);
@@ -426,8 +432,10 @@ void task_machine::undo_items(std::uint32_t index) {
     out_.changed = true;
   }
   sum_up_items(index);
-  if (counts.undoing > 0 || has_items_to_undo(step)) return;
-  if (counts.not_undone == 0) return undo_done(index, {});
+  const auto left = has_items_to_undo(step);
+  if (counts.undoing > 0 || (left && !ends)) return;
+  step.clear_not_before_unix_ms();
+  if (counts.not_undone == 0 && !left) return undo_done(index, {});
   undo_refused(index, step.fault().code().empty() ? std::string{child_failed_code} : step.fault().code(),
                step.fault().message().empty() ? item_words(items) : step.fault().message());
 }

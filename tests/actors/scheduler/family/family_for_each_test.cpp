@@ -158,6 +158,46 @@ TEST_F(family_for_each_test, a_task_is_parked_again_whose_parked_item_cannot_be_
   EXPECT_EQ(state_of("t1"), "UNDOING PARKED");
 }
 
+TEST_F(family_for_each_test, no_other_item_is_undone_in_a_task_that_is_terminated) {
+  deploy(undone(workflow_of({kept("load"), notify(1), told()}, "mailing")));
+  load(2);
+  done(item(1), "notify", R"({"id":"m1"})");
+  done(item(2), "notify", R"({"id":"m2"})");
+  failed("t1", "tell");
+  failed(item(2), "notify");
+  EXPECT_EQ(state_of(item(2)), "UNDOING PARKED");
+  EXPECT_EQ(state_of("t1"), "UNDOING PARKED");
+  expect_done(operate(v1::OPERATOR_VERB_TERMINATE, "t1"));
+  EXPECT_EQ(state_of(item(2)), "FAILED");
+  EXPECT_EQ(state_of(item(1)), "COMPLETED");
+  EXPECT_EQ(state_of("t1"), "FAILED") << "it waits for nothing";
+}
+
+TEST_F(family_for_each_test, an_item_whose_input_was_requested_before_another_one_failed_does_not_begin) {
+  auto computed = notify(3);
+  computed.set_with_json(R"({"n":"${ .index + 1 }"})");
+  deploy(undone(workflow_of({kept("load"), computed, told()}, "mailing")));
+  load(3);
+  const auto evaluated = [this](const std::string& result) {
+    v1::EvaluateReply reply;
+    reply.set_ticket(out.asked.front().ticket());
+    reply.add_results(result);
+    out.asked.pop_front();
+    out.at_worker.erase(reply.ticket());
+    node->shell.evaluated(reply);
+    node->settle();
+  };
+  evaluated("1");
+  evaluated("2");
+  ASSERT_EQ(state_of(item(2)), "RUNNING");
+  failed(item(1), "notify");
+  evaluated("3");
+  EXPECT_EQ(state_of(item(3)), "no task");
+  done(item(2), "notify", R"({"id":"m2"})");
+  done(item(2), "notify");
+  EXPECT_EQ(state_of("t1"), "UNDONE");
+}
+
 TEST_F(family_for_each_test, collected_failures_are_in_the_output) {
   deploy(undone(workflow_of({kept("load"), notify(1, true), told()}, "mailing")));
   load(3);

@@ -322,7 +322,7 @@ void checker::judge_nothing_left(const v1::TaskRecord& record, std::uint32_t ind
   world_.judges("child_stands");
   for (const auto& id : all->second) {
     const auto child = task_of(durable, id);
-    if (!child || child->state() == v1::TASK_STATE_UNDONE) continue;
+    if (!child || child->state() == v1::TASK_STATE_UNDONE || is_undone_alone(record, step, *child)) continue;
     if (child->state() != v1::TASK_STATE_FAILED || step.child().stands())
       world::broken("child_stands", record.id() + " is undone: " + text_of(record, step, *child));
   }

@@ -231,6 +231,7 @@ void checker::judge_no_item_left(const v1::TaskRecord& record, std::uint32_t ind
   for (const auto& id : all->second) {
     const auto child = task_of(durable, id);
     if (!child || child->state() == v1::TASK_STATE_UNDONE || bugs_.about(id)) continue;
+    if (is_item_undone_alone(record, *read_child_id(id), *child)) continue;
     const auto state = known_state(step, *read_child_id(id));
     const auto failed = child->state() == v1::TASK_STATE_FAILED;
     if (!failed || (state && plan.undoes_failed(index)))
