@@ -65,9 +65,10 @@ workflow_file read_with_expressions(const std::string& path, const core::agent_c
   if (const auto text = read_text_file(path, out.problems)) {
     if (const auto likely = guess_expressions(*text); likely.some)
       worker.start_copy([&likely] { return run_expression_worker(default_expression_memory_bytes, likely.known); });
+    const core::remembered_checks remembered;  // not in the copy
     out = parse_workflow(path, *text, agents);
+    check_expressions(out, worker);
   }
-  check_expressions(out, worker);
   return out;
 }
 

@@ -215,11 +215,11 @@ constexpr planted_fault all_faults[] = {
     {"undo_child_alone", &core::planted_faults::undo_child_alone, 48},
     {"item_doubt_as_failed", &core::planted_faults::item_doubt_as_failed},
     {"item_with_other_input", &core::planted_faults::item_with_other_input},
-    {"item_outputs_by_end", &core::planted_faults::item_outputs_by_end},
-    {"item_twice", &core::planted_faults::item_twice},
-    {"item_after_failure", &core::planted_faults::item_after_failure},
+    {"item_outputs_by_end", &core::planted_faults::item_outputs_by_end, 7},
+    {"item_twice", &core::planted_faults::item_twice, 410},
+    {"item_after_failure", &core::planted_faults::item_after_failure, 1'032},
     {"items_all_at_once", &core::planted_faults::items_all_at_once},
-    {"item_not_undone", &core::planted_faults::item_not_undone},
+    {"item_not_undone", &core::planted_faults::item_not_undone, 7},
     {"lose_item_end", &core::planted_faults::lose_item_end},
 };
 /// They show only where several nodes hold the shard.

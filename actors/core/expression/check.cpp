@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "actors/core/expression/frame.hpp"
 #include "actors/core/expression/lexer.hpp"
+#include "actors/core/expression/together.hpp"
 #include "actors/core/text/json.hpp"
 
 namespace fairlead::core {
@@ -359,13 +361,22 @@ class analysis {
   std::string remedy_;
 };
 
+// Of the innermost remembered_checks of this thread.
+thread_local remembered_checks::map* remembered = nullptr;
+
 }  // namespace
 
 result<checked_expression> check_expression(std::string_view expression) {
   if (expression.size() > max_expression_bytes) {
     return error{v1::ERROR_CODE_EXPRESSION, "it is longer than 4096 bytes", "Split the expression over several fields or steps."};
   }
-  return analysis(expression).run();
+  if (remembered == nullptr) return analysis(expression).run();
+  const auto known = remembered->find(std::string{expression});
+  if (known != remembered->end()) return known->second;
+  return remembered->emplace(expression, analysis(expression).run()).first->second;
 }
+
+remembered_checks::remembered_checks() : before_(std::exchange(remembered, &known_)) {}
+remembered_checks::~remembered_checks() { remembered = before_; }
 
 }  // namespace fairlead::core

@@ -176,6 +176,28 @@ TEST(expression_calls, are_told_with_their_number_of_arguments) {
   EXPECT_EQ(calls_of("\"x\\(.a | ceil)y\""), calls{"ceil"});
 }
 
+TEST(remembered_checks, say_what_is_said_without_them) {
+  const auto told = [](const char* expression) {
+    const auto checked = check_expression(expression);
+    if (!checked.ok()) return checked.failure().sentence;
+    std::string out = checked->item_root + (checked->reads_everything ? " all" : "");
+    for (const auto& one : checked->reads)
+      for (const auto& key : one) out += " " + key;
+    for (const auto& one : checked->required) out += " " + std::to_string(one.begin) + "-" + std::to_string(one.end);
+    return out;
+  };
+  const std::vector<const char*> all{".input.a + 1", "now", ".steps.b.c | length", ". | keys", ".item.n + .index", "1 +", ".input.a + 1 "};
+  std::vector<std::string> alone;
+  for (const auto* one : all) alone.push_back(told(one));
+  const remembered_checks outer;
+  for (int times = 0; times < 3; ++times) {
+    const remembered_checks inner;
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(told(all[i]), alone[i]) << all[i];
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(told(all[i]), alone[i]) << all[i];
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(told(all[i]), alone[i]) << all[i];
+}
+
 TEST(expression_shape, is_none_where_the_check_refuses) {
   EXPECT_FALSE(shape_of("now"));
   EXPECT_FALSE(shape_of("1) , (2"));
