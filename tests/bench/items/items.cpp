@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <vector>
@@ -133,9 +134,12 @@ items_result run_items(const items_plan& plan) {
   bench_node::options options;
   options.directory = plan.directory;
   options.items_at_once = plan.at_once;
-  bench_node node{options};
   paced_progress progress;
+  bench_node node{options};
   const auto client = node.system().spawn(run_paced, node.gateway(), plan.orders_per_s, &progress);
+
+  // The node waits for all its actors.
+  const std::shared_ptr<void> at_end{nullptr, [&client](void*) { caf::anon_send_exit(client, caf::exit_reason::user_shutdown); }};
 
   const auto fails = [&](const std::string& why) { throw std::runtime_error(why); };
   const auto wait = [&](std::chrono::seconds most, auto enough) {
@@ -178,8 +182,6 @@ items_result run_items(const items_plan& plan) {
   out.item_cpu_us = of_item(&cost::cpu_s) * 1e6;
   out.item_bytes = of_item(&cost::bytes);
   out.item_operations = of_item(&cost::operations);
-  node.stop();
-  caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
   return out;
 }
 
