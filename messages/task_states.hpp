@@ -60,8 +60,12 @@ inline bool child_out(const v1::StepRecord& step) {
   return step.kind() == v1::STEP_KIND_WORKFLOW && asked && !step.given_up();
 }
 
-/// The step's child has failed, and something that it has done stands or is in doubt.
-inline bool child_stands(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_FAILED && step.child().stands(); }
+/// The step's child has failed, and something that it has done stands or is in doubt. Items that are completed stand also when their step has
+/// failed and is to be tried again.
+inline bool child_stands(const v1::StepRecord& step) {
+  const auto tried_again = step.state() == v1::STEP_STATE_PENDING && step.has_items();
+  return (step.state() == v1::STEP_STATE_FAILED || tried_again) && step.child().stands();
+}
 
 /// In a task that is undone the step has failed, and is undone all the same.
 inline bool is_undone_though_failed(const v1::StepDefinition& definition, const v1::StepRecord& step) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actors/core/items/items.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/standing.hpp"
@@ -232,11 +233,15 @@ std::optional<std::string> families::output_of_item(std::uint64_t parent, const 
   std::string output = "null";
   if (child != nullptr && !failure) {
     auto text = world_.tasks->text_of(number, child->output());
-    if (!text && text.failure().code != v1::ERROR_CODE_NOT_FOUND) {
-      world_.tasks->fail(text.failure());
+    if (!text) {
+      // A missing payload concerns these tasks alone.
+      if (text.failure().code == v1::ERROR_CODE_NOT_FOUND)
+        world_.tasks->decide_about(parent, core::task_poisoned{text.failure().sentence});
+      else
+        world_.tasks->fail(text.failure());
       return std::nullopt;
     }
-    if (text && !text->empty()) output = std::move(*text);
+    if (!text->empty()) output = std::move(*text);
   }
   if (number != 0) world_.tasks->forget_if_idle(number);
   return core::item_output(output, failure, order.collects);
@@ -245,13 +250,16 @@ std::optional<std::string> families::output_of_item(std::uint64_t parent, const 
 void families::gather(std::uint64_t parent, const core::child_order& order) {
   if (sound(*world_.tasks, parent) == nullptr) return;
   std::vector<std::string> all;
-  for (auto item = order.item - 1; item < order.item - 1 + order.gathers; ++item) {
+  std::size_t bytes = 0;
+  // More than the step may give is not read.
+  for (auto item = order.item - 1; item < order.item - 1 + order.gathers && bytes <= max_output_bytes; ++item) {
     auto one = output_of_item(parent, order, item);
     if (!one) return;
+    bytes += one->size();
     all.push_back(std::move(*one));
   }
   if (faults_.item_outputs_by_end) std::reverse(all.begin(), all.end());
-  core::items_gathered out{order.step, order.item, order.gathers, "["};
+  core::items_gathered out{order.step, order.item, static_cast<std::uint32_t>(all.size()), "["};
   for (const auto& one : all) out.outputs += (out.outputs.size() == 1 ? "" : ",") + one;
   out.outputs += ']';
   world_.tasks->decide_about(parent, out);

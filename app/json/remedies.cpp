@@ -61,7 +61,7 @@ bool may_have_happened(const v1::StepRecord& step) {
     case v1::STEP_STATE_UNDOING: return true;
     case v1::STEP_STATE_UNDONE:
     case v1::STEP_STATE_SKIPPED: return false;
-    default: return step.doubtful() || step.rounds() > 0;
+    default: return step.doubtful() || step.rounds() > 0 || child_stands(step);
   }
 }
 

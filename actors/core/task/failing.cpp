@@ -67,7 +67,8 @@ void task_machine::advance_fail() {
 /// A step in doubt is looked up if its agent can; once is enough.
 void task_machine::look_up_before_end(std::uint32_t index) {
   const auto& step = at(index);
-  if (!step.doubtful() || under_way(step) || of_end(step)) return;
+  // What items have done since a backup no agent can say.
+  if (!step.doubtful() || under_way(step) || of_end(step) || step.kind() != v1::STEP_KIND_CALL) return;
   // Of a dropped step whose undo has begun it was asked before that.
   if (step.state() == v1::STEP_STATE_UNDOING) return;
   // Of one that was passed over it was asked before that.

@@ -178,7 +178,8 @@ class task_machine {
   void go_on_with_items(std::uint32_t index);
   bool advance_items(std::uint32_t index);
   bool runs_items(std::uint32_t index);
-  bool stops_at(std::uint32_t index, const item_counts& counts);
+  bool stops_at(const v1::StepRecord& step, const item_counts& counts) const;
+  bool may_begin_item(const v1::StepRecord& step) const;
   void begin_items(std::uint32_t index);
   std::uint32_t next_item(const v1::StepRecord& step) const;
   std::optional<list_element> next_element(const v1::StepRecord& step);

@@ -145,7 +145,7 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
   } else {
     for (index = 0; index < steps(); ++index)
       if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index)) && !goes_on_without(at(index)) &&
-          !waits_itself(at(index)) && !at(index).awaits_callback())
+          !waits_itself(at(index)) && !at(index).awaits_callback() && !child_out(at(index)))
         chosen.push_back(index);
     if (chosen.empty() && !is_held(record_))
       return refuse("no step of task " + record_.id() + " has failed or is waiting for another attempt", look_at_it());
@@ -311,7 +311,8 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
     if (!checked.ok())
       return refuse("the output of step " + step->path() + " is not JSON: " + checked.failure().sentence, "correct the JSON",
                     v1::ERROR_CODE_INVALID_ARGUMENT);
-    if (const auto misfit = misfit_of(ctx_.definition->compiled(step->definition()).output_type, action.json()))
+    const auto* type = definition_of(*step).has_for_each() ? nullptr : ctx_.definition->compiled(step->definition()).output_type;
+    if (const auto misfit = misfit_of(type, action.json()))
       return refuse("the output of step " + step->path() + *misfit, "give JSON of the step's output_type", v1::ERROR_CODE_INVALID_ARGUMENT);
   }
   note_operator(v1::EVENT_KIND_OPERATOR_SETTLE, action, index + 1);

@@ -201,6 +201,9 @@ void task_machine::take_up(std::uint32_t index) {
   if (!goes_forward(step) || under_way(step) || !failed || to_be_looked_up(step) || step.passed_over()) return;
   if (step.given_up())
     answer_given_up(index);
+  else if (step.has_items() && !step.doubtful() && count_items(step.items()).failed == 0)
+    // The list was ended, and goes on with the items that have not begun.
+    retry(index);
   else if (step.kind() == v1::STEP_KIND_WORKFLOW)
     give_up(index);
   else if (step.awaits_callback())
@@ -236,7 +239,7 @@ void task_machine::retry(std::uint32_t index) {
 void task_machine::give_up(std::uint32_t index) {
   auto& step = at(index);
   out_.changed = true;
-  if (step.direction() == v1::DIRECTION_PERFORM && step.doubtful() &&
+  if (step.direction() == v1::DIRECTION_PERFORM && step.doubtful() && step.kind() == v1::STEP_KIND_CALL &&
       ctx_.agents->looks_up(definition_of(step).agent(), definition_of(step).call())) {
     look_up(index);
     return;

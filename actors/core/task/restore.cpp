@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/record.hpp"
 #include "messages/holds.hpp"
 #include "messages/task_states.hpp"
@@ -94,6 +95,18 @@ void may_be_performed_though_left_over(v1::StepRecord& step, std::int64_t backup
   if (step.key_used_at_unix_ms() == 0) step.set_key_used_at_unix_ms(backup_unix_ms);
   say_restored(step, backup_unix_ms);
   step.set_state(v1::STEP_STATE_IN_DOUBT);
+}
+
+/// Completed items stay where their step is tried again.
+bool may_begin_beside_what_stands(const v1::StepRecord& step) { return step.has_items() && count_items(step.items()).left_behind == 0; }
+
+/// The step was about to begin further items of its list.
+bool begins_items(const v1::WorkflowDefinition* definition, const v1::StepRecord& step) {
+  if (step.state() != v1::STEP_STATE_RUNNING || !step.has_items()) return false;
+  const auto counts = count_items(step.items());
+  const auto index = static_cast<int>(step.definition());
+  const auto stops = definition != nullptr && index < definition->steps_size() && !definition->steps(index).for_each().collect();
+  return counts.to_begin > 0 && (counts.failed == 0 || !stops);
 }
 
 bool is_open(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED; }
@@ -190,10 +203,10 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       case v1::STEP_STATE_PENDING:
       case v1::STEP_STATE_FAILED:
         // A child that has failed is undone before another one begins.
-        if (child_stands(step) || planted.restore_without_doubt) break;
+        if ((child_stands(step) && !may_begin_beside_what_stands(step)) || planted.restore_without_doubt) break;
         if (!carried_out_elsewhere(step.kind())) break;
         // Only its workflow says whether it is undone though it has failed; if not, this has no effect.
-        if ((undoing || step.dropped()) && has_failed_for_certain(step)) doubt_undo(step, backup_unix_ms);
+        if ((undoing || step.dropped()) && has_failed_for_certain(step) && !step.has_items()) doubt_undo(step, backup_unix_ms);
         // Nothing performs it any more.
         if (step.dropped() && !undoing && !failed) break;
         if (step.passed_over()) {
@@ -212,7 +225,8 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
         step.set_state(v1::STEP_STATE_IN_DOUBT);
         break;
       default:
-        // Its child is restored, too.
+        // Its child is restored, too. Those of items that had not begun may be missing.
+        if (performs && !step.dropped() && begins_items(definition, step) && !planted.restore_without_doubt) step.set_doubtful(true);
         if (failed || step.kind() != v1::STEP_KIND_CALL) break;  // its end names the step already
         if (planted.restore_without_doubt) {
           step.set_state(v1::STEP_STATE_PENDING);

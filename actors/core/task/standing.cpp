@@ -85,8 +85,8 @@ std::optional<error> cannot_undo(const v1::TaskRecord& record, const workflow& d
                    " ends it and leaves what was done"};
   for (const auto& step : record.steps()) {
     const auto& says = definition.step_definition(step.definition());
-    const auto happened =
-        step.doubtful() || step.rounds() > 0 || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
+    const auto happened = step.doubtful() || step.rounds() > 0 || step.state() == v1::STEP_STATE_COMPLETED ||
+                          step.state() == v1::STEP_STATE_RUNNING || child_stands(step);
     // What a child has done it undoes itself, or says that it cannot.
     if (says.finally() == v1::FINALLY_NO && happened && !says_how_it_is_undone(says))
       return error{v1::ERROR_CODE_WRONG_STATE, "workflow " + record.workflow() + " does not say how to undo step " + step.path(),

@@ -113,7 +113,8 @@ class inspection {
       if (step.given_up() && !asked_in_vain) continue;
       const auto& compiled = definition_.compiled(step.definition());
       const auto& definition = definition_.step_definition(step.definition());
-      if (doubt && !asked_in_vain && (step.direction() == v1::DIRECTION_LOOKUP || agents_.looks_up(definition.agent(), definition.call())))
+      const auto asks = doubt && !asked_in_vain && step.kind() == v1::STEP_KIND_CALL;
+      if (asks && (step.direction() == v1::DIRECTION_LOOKUP || agents_.looks_up(definition.agent(), definition.call())))
         add(index, v1::DIRECTION_LOOKUP, awaited::instance);
       else if (!compiled.undo_with)
         add(index, v1::DIRECTION_UNDO, awaited::turn);

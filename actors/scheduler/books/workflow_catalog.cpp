@@ -130,6 +130,7 @@ result<workflow_catalog::deployed> workflow_catalog::deploy(const v1::WorkflowDe
            row.SerializeAsString());
   out->put(store::table::workflow, store::keys::workflow(store::default_namespace, name), done.content_hash);
   compiled_[done.content_hash] = *compiled;
+  std::erase_if(calls_, [&](const auto& one) { return one.first.first == done.content_hash; });
   current_[name] = done.content_hash;
   return done;
 }

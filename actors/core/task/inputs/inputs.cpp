@@ -46,7 +46,7 @@ bool task_machine::awaits(std::uint32_t index, v1::ExpressionPart part) const {
   }
   if (undo) return undo_wanted(step);
   if (definition_of(step).has_for_each() && part == v1::EXPRESSION_PART_WITH)
-    return step.has_items() && step.state() == v1::STEP_STATE_RUNNING && !step.dropped() && !record_.failing();
+    return step.has_items() && step.state() == v1::STEP_STATE_RUNNING && !step.dropped() && !record_.failing() && may_begin_item(step);
   if (step.state() != v1::STEP_STATE_PENDING || step.until_open() != (part == v1::EXPRESSION_PART_UNTIL)) return false;
   const auto undecided = awaits_condition(ctx_.definition->compiled(step.definition()), step);
   return step.until_open() || (!step.has_input() && undecided == (part == v1::EXPRESSION_PART_WHEN));
@@ -221,7 +221,9 @@ bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& act
     }
     step.clear_started_at_unix_ms();
   }
-  if (const auto misfit = misfit_of(ctx_.definition->compiled(step.definition()).input_type, action.json())) {
+  // The type is that of an item's input, and this is the list.
+  const auto* type = definition_of(step).has_for_each() ? nullptr : ctx_.definition->compiled(step.definition()).input_type;
+  if (const auto misfit = misfit_of(type, action.json())) {
     refuse("the new input of step " + step.path() + *misfit, "give JSON of the step's input_type", v1::ERROR_CODE_INVALID_ARGUMENT);
     return false;
   }

@@ -103,7 +103,10 @@ void task_machine::ask_children(v1::OperatorVerb verb, bool at_once) {
 /// The step is next to be undone, and has a child or had one.
 void task_machine::undo_child(std::uint32_t index) {
   auto& step = at(index);
-  if (step.doubtful()) return undo_refused(index, restored_code, "its task may have begun since the backup, and what it did is not known");
+  if (step.doubtful())
+    return undo_refused(index, restored_code,
+                        step.has_items() ? "items may have begun since the backup, and what they did is not known"
+                                         : "its task may have begun since the backup, and what it did is not known");
   const auto has_none = step.has_items() ? !has_items_to_undo(step) : !step.has_child() || step.child().state() == v1::TASK_STATE_UNDONE;
   const auto nothing = definition_of(step).undo().none() || has_none || planted(&planted_faults::child_not_undone);
   if (nothing) return undo_done(index, "there is nothing to undo");

@@ -114,7 +114,7 @@ bool task_machine::advance_items(std::uint32_t index) {
   begin_items(index);
   if (!runs_items(index)) return at(index).state() != v1::STEP_STATE_RUNNING;
   const auto counts = count_items(at(index).items());
-  const auto stops = stops_at(index, counts);
+  const auto stops = stops_at(at(index), counts);
   if (counts.in_progress > 0 || (counts.to_begin > 0 && !stops)) return false;
   if (stops) {
     end_items(index);
@@ -132,17 +132,20 @@ bool task_machine::runs_items(std::uint32_t index) {
 }
 
 /// Nothing new begins because an item has failed.
-bool task_machine::stops_at(std::uint32_t index, const item_counts& counts) {
-  return counts.failed > 0 && !definition_of(at(index)).for_each().collect() && !planted(&planted_faults::item_after_failure);
+bool task_machine::stops_at(const v1::StepRecord& step, const item_counts& counts) const {
+  return counts.failed > 0 && !definition_of(step).for_each().collect() && !planted(&planted_faults::item_after_failure);
+}
+
+/// As far as the items say.
+bool task_machine::may_begin_item(const v1::StepRecord& step) const {
+  const auto at_once =
+      planted(&planted_faults::items_all_at_once) ? max_list_items : std::max(definition_of(step).for_each().at_once(), 1U);
+  const auto counts = count_items(step.items());
+  return counts.to_begin > 0 && counts.in_progress < at_once && !stops_at(step, counts);
 }
 
 void task_machine::begin_items(std::uint32_t index) {
-  const auto at_once =
-      planted(&planted_faults::items_all_at_once) ? max_list_items : std::max(definition_of(at(index)).for_each().at_once(), 1U);
-  while (runs_items(index)) {
-    const auto& items = at(index).items();
-    const auto counts = count_items(items);
-    if (counts.to_begin == 0 || counts.in_progress >= at_once || stops_at(index, counts)) return;
+  while (runs_items(index) && may_begin_item(at(index))) {
     // Any of them may have a large input.
     if (out_.children.size() >= most_ordered || ordered_bytes() > most_decided_bytes) return wait_until(index, now_ms());
     if (!template_of(at(index), v1::DIRECTION_PERFORM).plain()) return ask_for(index, v1::EXPRESSION_PART_WITH);
@@ -170,8 +173,7 @@ std::optional<list_element> task_machine::next_element(const v1::StepRecord& ste
 
 void task_machine::take_item_input(std::uint32_t index, std::uint32_t item, std::string input) {
   // Another item may have failed since the input was requested.
-  if (!runs_items(index) || next_item(at(index)) != item || stops_at(index, count_items(at(index).items()))) return;
-  begin_item(index, std::move(input));
+  if (runs_items(index) && next_item(at(index)) == item && may_begin_item(at(index))) begin_item(index, std::move(input));
 }
 
 void task_machine::begin_item(std::uint32_t index, std::string input) {
@@ -254,23 +256,33 @@ void task_machine::end_items(std::uint32_t index) {
   forget_gathered(index);
   step.set_ended_at_unix_ms(now_ms());
   const auto counts = count_items(step.items());
+  // Items that have begun know themselves whether that was after a backup.
+  if (counts.to_begin == 0) step.clear_doubtful();
   auto why = step.fault().code() == item_failed_code ? step.fault().message() : std::string{"it was ended"};
   if (counts.failed > 1) why += "; and " + std::to_string(counts.failed - 1) + " more have failed";
   why += " (" + item_words(step.items()) + ")";
+  const auto ends_here = drains(step);
   fail_child_step(index, item_failed_code, std::move(why));
+  if (ends_here && step.doubtful()) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
 }
 
-/// A running step of which nothing is in progress when it ceases to go forward has nobody who would tell its end.
+/// A step of which nothing is in progress when it ceases to go forward, or its task is to fail while it is undone, has nobody who would tell
+/// its end.
 void task_machine::end_idle_items(std::uint32_t index) {
   const auto& step = at(index);
-  if (!step.has_items() || step.state() != v1::STEP_STATE_RUNNING || count_items(step.items()).in_progress > 0) return;
-  end_items(index);
+  if (!step.has_items() || !child_out(step) || count_items(step.items()).out() > 0) return;
+  if (step.state() == v1::STEP_STATE_RUNNING)
+    end_items(index);
+  else if (record_.failing())
+    // No other undo begins in a task that is to fail.
+    undo_refused(index, child_failed_code, "its undo was ended (" + item_words(step.items()) + ")");
 }
 
 // ---- outputs ----
 
 void task_machine::gather_items(std::uint32_t index) {
-  const auto& step = at(index);
+  auto& step = at(index);
+  step.clear_doubtful();
   const auto& items = step.items();
   child_order order;
   order.step = index;
@@ -334,7 +346,8 @@ bool task_machine::take_item_news(const child_changed& e) {
   // It crashed when it was asked, and an operator has let it go on.
   const auto asks_again = goes_on && (record_.terminated() || record_.state() == v1::TASK_STATE_UNDOING || step.dropped());
   const auto told_in_vain = is_item_out(now) && e.parked && !record_.parked();
-  if (now == was && !asks_again && !told_in_vain) return false;
+  // What it refuses it refuses again.
+  if (now == was && !told_in_vain) return false;
   out_.changed = out_.accepted = true;
   set_item_state(items, item, planted(&planted_faults::item_doubt_as_failed) && now == item_state::parked ? item_state::failed : now);
   sum_up_items(e.step);
@@ -347,9 +360,8 @@ bool task_machine::take_item_news(const child_changed& e) {
     item_failed(
         e.step, item,
         "task " + e.id + (e.state == v1::TASK_STATE_UNDONE ? " was undone" : " has failed") + (e.reason.empty() ? "" : ": " + e.reason));
-  if (step.state() == v1::STEP_STATE_RUNNING && !goes_forward(step)) end_idle_items(e.step);
-  if (step.state() == v1::STEP_STATE_RUNNING && drains(step)) end_idle_items(e.step);
   if (step.state() == v1::STEP_STATE_UNDOING) undo_items(e.step);
+  if (!goes_forward(step) || drains(step)) end_idle_items(e.step);
   return true;
 }
 
@@ -359,12 +371,15 @@ void task_machine::take_item_refusal(const child_refused& e) {
   auto& items = *step.mutable_items();
   const auto item = e.item - 1;
   if (e.item == 0 || item >= begun_items(items) || item_id(record_, step, item) != e.id) return;
+  // It was not begun, or has ended, since that was asked.
+  if (!is_item_out(item_state_of(items, item))) return;
   out_.changed = out_.accepted = true;
   if (item_state_of(items, item) == item_state::undoing) {
     set_item_state(items, item, item_state::not_undone);
     sum_up_items(e.step);
     set_permanent_fault(e.step, e.code, "item " + std::to_string(e.item) + ": " + e.sentence);
     undo_items(e.step);
+    end_idle_items(e.step);
   } else if (e.again_at_unix_ms != 0) {
     set_item_state(items, item, item_state::to_begin);
     sum_up_items(e.step);
@@ -394,9 +409,7 @@ void task_machine::ask_items(std::uint32_t index, v1::OperatorVerb verb, bool at
   for (std::uint32_t i = 0; i < begun_items(items); ++i)
     if (is_item_out(item_state_of(items, i))) ask_item(index, i, verb, at_once);
   const auto ends = verb == v1::OPERATOR_VERB_CANCEL || verb == v1::OPERATOR_VERB_TERMINATE;
-  if (!ends) return;
-  end_idle_items(index);
-  undo_items(index);
+  if (ends) end_idle_items(index);
 }
 
 // ---- undo ----
@@ -412,9 +425,7 @@ bool task_machine::has_items_to_undo(const v1::StepRecord& step) const {
 /// Of an undoing step: the undo of further items begins, or that of the step is over. The last item is undone first; nothing depends on it.
 void task_machine::undo_items(std::uint32_t index) {
   auto& step = at(index);
-  // No other undo begins in a task that is to fail.
-  const auto ends = record_.failing();
-  if (step.state() != v1::STEP_STATE_UNDOING || step.given_up() || (step.not_before_unix_ms() != 0 && !ends) || out_.fatal) return;
+  if (step.state() != v1::STEP_STATE_UNDOING || step.given_up() || step.not_before_unix_ms() != 0 || out_.fatal) return;
   auto& items = *step.mutable_items();
   const auto& definition = definition_of(step);
   const auto at_once = std::max(definition.for_each().at_once(), 1U);
@@ -432,10 +443,8 @@ void task_machine::undo_items(std::uint32_t index) {
     out_.changed = true;
   }
   sum_up_items(index);
-  const auto left = has_items_to_undo(step);
-  if (counts.undoing > 0 || (left && !ends)) return;
-  step.clear_not_before_unix_ms();
-  if (counts.not_undone == 0 && !left) return undo_done(index, {});
+  if (counts.undoing > 0 || has_items_to_undo(step)) return;
+  if (counts.not_undone == 0) return undo_done(index, {});
   undo_refused(index, step.fault().code().empty() ? std::string{child_failed_code} : step.fault().code(),
                step.fault().message().empty() ? item_words(items) : step.fault().message());
 }

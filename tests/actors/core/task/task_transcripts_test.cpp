@@ -1,5 +1,5 @@
 // Golden transcripts of whole tasks (tests/golden.hpp says how a file is written). The commands in transcripts/, of which steps/ is about
-// the constructs of the workflow language:
+// the constructs of the workflow language, and items/ about steps with `for_each` in holds, ends and restores:
 //
 //   workflow [timeout=MS] [on_failure=undo|park|cool_off] [output=JSON]     then for each step a line
 //     NAME [value|wait|signal=NAME [on_timeout=continue]|workflow=NAME] [needs=A,B [join=N]] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL [also_if_failed]] [pivot] [finally=true|after_failure] [cool_off=MS]
@@ -326,8 +326,9 @@ class interpreter {
 };
 
 TEST(task, behaves_as_its_transcripts_say) {
-  for (const auto* folder : {"tests/actors/core/task/transcripts", "tests/actors/core/task/transcripts/steps"})
-    compare_with_golden(folder, 5, [] {
+  const std::string folder = "tests/actors/core/task/transcripts";
+  for (const auto& [of, least] : {std::pair{"", 5}, {"/steps", 5}, {"/items", 2}})
+    compare_with_golden(folder + of, least, [] {
       return [run = std::make_shared<interpreter>()](const std::vector<std::string>& lines) { return run->run(lines); };
     });
 }

@@ -306,5 +306,54 @@ TEST_F(family_for_each_test, an_item_that_waits_for_an_operator_holds_the_task_u
   EXPECT_EQ(state_of(item(3)), "RUNNING");
 }
 
+TEST_F(family_for_each_test, an_item_that_ends_already_is_asked_once) {
+  load(2);
+  expect_done(operate(v1::OPERATOR_VERB_TERMINATE, item(1)));
+  expect_done(operate(v1::OPERATOR_VERB_CANCEL, "t1"));
+  EXPECT_EQ(state_of("t1"), "UNDOING");
+  failed(item(1), "notify");
+  failed(item(2), "notify");
+  EXPECT_EQ(state_of(item(1)), "FAILED");
+  EXPECT_EQ(state_of(item(2)), "UNDONE");
+  EXPECT_EQ(state_of("t1"), "UNDONE");
+}
+
+TEST_F(family_for_each_test, a_task_that_is_terminated_while_its_items_are_undone_ends) {
+  load(3);
+  for (const auto number : {1, 2, 3}) done(item(static_cast<std::size_t>(number)), "notify", R"({"id":"m"})");
+  done("t1", "tell");
+  expect_done(operate(v1::OPERATOR_VERB_UNDO, "t1"));
+  ASSERT_EQ(handed(item(3), "notify", v1::DIRECTION_UNDO), 1u);
+  expect_done(operate(v1::OPERATOR_VERB_TERMINATE, "t1", {}, true));
+  EXPECT_EQ(state_of("t1"), "FAILED");
+  EXPECT_EQ(state_of(item(1)), "COMPLETED") << "its undo had not begun";
+}
+
+TEST_F(family_for_each_test, items_whose_step_waits_to_be_tried_again_are_undone) {
+  auto parks = workflow_of({kept("load"), notify(2), told()}, "mailing");
+  parks.set_on_failure(v1::ON_FAILURE_PARK);
+  deploy(parks);
+  load(2);
+  failed(item(1), "notify");
+  done(item(2), "notify", R"({"id":"m2"})");
+  expect_done(operate(v1::OPERATOR_VERB_PAUSE, "t1"));
+  expect_done(operate(v1::OPERATOR_VERB_RETRY, "t1", "notify"));
+  ASSERT_EQ(step_of("t1", "notify").substr(0, 7), "PENDING");
+  expect_done(operate(v1::OPERATOR_VERB_CANCEL, "t1"));
+  EXPECT_EQ(handed(item(2), "notify", v1::DIRECTION_UNDO), 1u);
+  done(item(2), "notify");
+  EXPECT_EQ(state_of("t1"), "UNDONE");
+}
+
+TEST_F(family_for_each_test, outputs_that_are_too_large_together_are_not_all_read) {
+  deploy(undone(workflow_of({kept("load"), notify(9), told()}, "mailing")));
+  load(3);
+  const auto half = R"({"id":")" + std::string(600'000, 'x') + R"("})";
+  for (const auto number : {1, 2, 3}) done(item(static_cast<std::size_t>(number)), "notify", half);
+  EXPECT_EQ(state_of("t1"), "UNDOING");
+  EXPECT_NE(message_of("t1", "notify").find("the outputs of its items have more than 1048576 bytes together"), std::string::npos)
+      << message_of("t1", "notify");
+}
+
 }  // namespace
 }  // namespace fairlead::testing
