@@ -17,7 +17,7 @@ constexpr unsigned early_callbacks = 400, late_callbacks = 500, silent_services 
 void decide_work(accepted_work& out, weather& in, const v1::Perform& what, std::int64_t now_ms) {
   const auto site = mixed(4, what.idempotency_key());
   const auto strikes = [&](const char* kind, unsigned how_often, const char* words) {
-    return in.strikes(mixed(site, kind), how_often, now_ms, [&] { return "step " + what.step_path() + ": " + words; });
+    return in.strikes(mixed(site, kind), how_often, now_ms, [&] { return step_of(what) + ": " + words; });
   };
   auto roll = in.at(site);
   if (strikes("failed work", failed_work, "the service accepts the work, and fails at it")) {
@@ -32,7 +32,7 @@ void decide_work(accepted_work& out, weather& in, const v1::Perform& what, std::
 course_of_work course_of(weather& in, const v1::Perform& what, std::int64_t within_ms, std::int64_t now_ms) {
   const auto site = mixed(mixed(4, what.idempotency_key()), std::to_string(what.attempt()));
   const auto strikes = [&](const char* kind, unsigned how_often, const char* words) {
-    return in.strikes(mixed(site, kind), how_often, now_ms, [&] { return "step " + what.step_path() + ": " + words; });
+    return in.strikes(mixed(site, kind), how_often, now_ms, [&] { return step_of(what) + ": " + words; });
   };
   auto roll = in.at(site);
   course_of_work out;

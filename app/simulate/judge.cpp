@@ -51,8 +51,18 @@ bool is_undone(const stage& on, const run_end& run, const v1::TaskRecord& record
   return false;
 }
 
-std::string name_of(const finding& what) { return "step " + what.step + " of workflow " + what.workflow; }
+std::string name_of(const finding& what) {
+  return (what.of_item ? "an item of step " : "step ") + what.step + " of workflow " + what.workflow;
+}
 std::string call_of(const finding& what) { return what.agent + "." + what.call; }
+
+/// The task itself, or that with the step of which it carries out an item.
+const v1::TaskRecord& whole_of(const run_end& run, const v1::TaskRecord& record) {
+  if (record.parent().call_of() == 0) return record;
+  const auto found =
+      std::find_if(run.tasks.begin(), run.tasks.end(), [&](const v1::TaskRecord& one) { return one.number() == record.parent().number(); });
+  return found == run.tasks.end() ? record : *found;
+}
 
 /// `each`: (record, step's record, its definition, its effects).
 template <class Each>
@@ -63,10 +73,12 @@ void each_step(const stage& on, const run_end& run, Each each) {
     if (definition == nullptr) continue;
     for (int i = 0; i < record.steps_size(); ++i) {
       const auto& step = record.steps(i);
-      if (step.kind() != v1::STEP_KIND_CALL) continue;
+      // The task of an item with a call has the one step that its parent's workflow has for all items.
+      const auto of_item = record.parent().call_of() != 0;
+      const auto& of = definition->steps(static_cast<int>(of_item ? record.parent().call_of() - 1 : step.definition()));
+      if (step.kind() != v1::STEP_KIND_CALL || of.has_for_each() != of_item) continue;
       const auto found = sums.find({record.number(), static_cast<std::uint32_t>(i)});
-      each(record, i, step, definition->steps(static_cast<int>(step.definition())),
-           found == sums.end() ? effects_of_step{} : found->second);
+      each(record, i, step, of, found == sums.end() ? effects_of_step{} : found->second);
     }
   }
 }
@@ -89,10 +101,10 @@ const char* word_of(finding_kind kind) {
 
 std::vector<finding> judge(const stage& on, const run_end& run) {
   std::set<finding> out;
-  if (run.word == "stalled") out.insert({finding_kind::stalled, on.workflows.front().name(), {}, {}, {}});
+  if (run.word == "stalled") out.insert({finding_kind::stalled, on.workflows.front().name(), {}, {}, {}, false});
   each_step(on, run, [&](const auto& record, int index, const auto& step, const auto& of, const effects_of_step& sum) {
     const auto add = [&](finding_kind kind, const std::string& call) {
-      out.insert({kind, record.workflow(), of.name(), of.agent(), call});
+      out.insert({kind, record.workflow(), of.name(), of.agent(), call, of.has_for_each()});
     };
     const auto undone = is_undone(on, run, record);
     if (sum.twice || (!of.has_repeat() && sum.live > 1)) add(finding_kind::twice, of.call());
@@ -112,7 +124,8 @@ std::vector<finding> judge(const stage& on, const run_end& run) {
 std::vector<std::string> left_as_said(const stage& on, const run_end& run) {
   std::vector<std::string> out;
   each_step(on, run, [&](const auto& record, int, const auto&, const auto& of, const effects_of_step& sum) {
-    if (record.state() != v1::TASK_STATE_UNDONE || !of.undo().none() || of.pivot() || of.finally() != v1::FINALLY_NO || sum.live == 0)
+    if (whole_of(run, record).state() != v1::TASK_STATE_UNDONE || !of.undo().none() || of.pivot() || of.finally() != v1::FINALLY_NO ||
+        sum.live == 0)
       return;
     const auto name = (&on.workflows.front() == on.definition_of(record.workflow()) ? "" : record.workflow() + ".") + of.name();
     if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);

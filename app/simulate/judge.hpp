@@ -26,6 +26,7 @@ struct finding {
   finding_kind kind = finding_kind::twice;
   std::string workflow, step;
   std::string agent, call;  // whose contract it is
+  bool of_item = false;     // of a step with `for_each`
 
   friend auto operator<=>(const finding&, const finding&) = default;
 };

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,14 +31,25 @@ class samples {
  private:
   using json = nlohmann::json;
 
-  void note_reads(const std::string& expression, bool whole);
-  void note_path(std::vector<std::string> path, const std::vector<json>& values);
-  static json made(const std::map<std::vector<std::string>, std::vector<json>>& leaves, dice& roll);
+  using path_of_keys = std::vector<std::string>;
+  using leaves_by_path = std::map<path_of_keys, std::vector<json>>;  // what paths are compared with
+
+  void note_step(const v1::StepDefinition& step);
+  void note_list(const v1::StepDefinition& step);
+  void note_reads(const std::string& expression, bool whole, const std::string& own_output = {});
+  void note_path(path_of_keys path, const std::vector<json>& values, const std::string& own_output);
+  static json made(const leaves_by_path& leaves, dice& roll);
+  json value_of(const std::string& whose, dice& roll) const;
+  const leaves_by_path* list_at(const std::string& whose, const path_of_keys& path) const;
+  static std::int64_t size_of_list(std::int64_t least, std::int64_t most, dice& roll);
+  static json list_of(const leaves_by_path& element, dice& roll);
+  void put_lists(const std::string& whose, json& into, bool only_missing, dice& roll) const;
   json by_schema(const json& schema, const json& defs, const std::vector<std::string>& path, dice& roll, int depth) const;
 
-  std::map<std::string, std::vector<std::string>> passes_on_;  // by step without an agent: the steps whose outputs it gives
-  std::map<std::string, std::map<std::vector<std::string>, std::vector<json>>>
-      reads_;  // by step, `` for the input: paths and what is compared
+  std::map<std::string, std::vector<std::string>> passes_on_;            // by step without an agent: the steps whose outputs it gives
+  std::set<std::string> with_items_;                                     // steps with `for_each`, whose outputs nobody makes up
+  std::map<std::string, leaves_by_path> reads_;                          // by step, `` for the input
+  std::map<std::string, std::map<path_of_keys, leaves_by_path>> lists_;  // the same, of lists for `for_each`: what is read of an item
   std::optional<json> schema_;
   std::vector<std::string> inputs_;                          // JSON texts; empty: they are made
   std::map<std::string, std::vector<std::string>> outputs_;  // by step or `AGENT.CALL`

@@ -2,6 +2,10 @@
 
 namespace fairlead::app::simulate {
 
+std::string step_of(const v1::Perform& what) {
+  return "step " + what.step_path() + (what.task_id() == simulated_id ? "" : " of " + what.task_id());
+}
+
 v1::Fault fault_of(v1::FaultKind kind, const std::string& code, const std::string& message) {
   v1::Fault out;
   out.set_kind(kind);
@@ -32,7 +36,7 @@ service_answer services::carry_out(const std::string& agent, const v1::Perform& 
 service_answer services::perform(const std::string& agent, const v1::Perform& what, std::int64_t now_ms) {
   const auto promised = promised_.of(agent, what.call());
   auto& known = entry(what.idempotency_key(), agent, what);
-  const auto name = agent + "." + what.call() + " for step " + what.step_path();
+  const auto name = agent + "." + what.call() + " for " + step_of(what);
   if (known.denied || (known.refused && promised.honours_keys)) {
     tell_(name + ": refused, because the key was undone or looked up before");
     return {fault_of(v1::FAULT_KIND_PERMANENT, "http_409", "the key was undone or looked up before"), {}, {}};
@@ -56,7 +60,7 @@ service_answer services::undo(const std::string& agent, const v1::Perform& what)
   const auto promised = promised_.of(agent, what.call());
   auto& known = entry(what.perform_key(), agent, what);
   known.undo_call = agent + "." + what.call();
-  const auto name = known.undo_call + " to undo step " + what.step_path();
+  const auto name = known.undo_call + " to undo " + step_of(what);
   auto& times = undo_keys_[what.idempotency_key()];
   if (times > 0 && promised.honours_keys) {
     tell_(name + ": the key is known, and the recorded answer is given");
@@ -79,7 +83,7 @@ service_answer services::undo(const std::string& agent, const v1::Perform& what)
 service_answer services::look_up(const std::string& agent, const v1::Perform& what) {
   const auto promised = promised_.of(agent, what.call());
   auto& known = entry(what.perform_key(), agent, what);
-  const auto name = "look-up of step " + what.step_path();
+  const auto name = "look-up of " + step_of(what);
   if (known.live > 0) {
     tell_(name + ": done");
     return {std::nullopt, known.output, v1::LOOKUP_VERDICT_DONE};

@@ -12,6 +12,9 @@
 
 namespace fairlead::app::simulate {
 
+/// Of the task that is submitted.
+inline constexpr const char* simulated_id = "task";
+
 /// What was done under one Idempotency-Key of a perform.
 struct ledger_entry {
   std::uint64_t task_number = 0;
@@ -34,6 +37,9 @@ struct service_answer {
   std::string output = "null";  // JSON text
   v1::LookupVerdict verdict = v1::LOOKUP_VERDICT_UNSPECIFIED;
 };
+
+/// `step charge`, or `step charge of task/ship~1` of a task that the simulated one began.
+std::string step_of(const v1::Perform& what);
 
 v1::Fault fault_of(v1::FaultKind kind, const std::string& code, const std::string& message);
 

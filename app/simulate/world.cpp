@@ -234,7 +234,9 @@ void world::reply(std::uint64_t ticket, request_reply what) {
 }
 
 void world::on_transition(const transition& what) {
-  std::string words = what.step.empty() ? "task" : "step " + std::string{what.step};
+  const auto of = what.task_id == simulated_id ? std::string{} : std::string{what.task_id};
+  std::string words =
+      what.step.empty() ? "task" + (of.empty() ? "" : " " + of) : "step " + std::string{what.step} + (of.empty() ? "" : " of " + of);
   words += ": " + std::string{what.from} + " -> " + std::string{what.to};
   if (what.attempt > 0) words += ", attempt " + std::to_string(what.attempt);
   if (!what.detail.empty()) words += " (" + std::string{what.detail} + ")";

@@ -33,7 +33,7 @@ std::uint64_t world::site_of(const v1::Perform& what, std::string_view kind) con
 /// `attempt 2 to undo step charge (payment.refund)`, without the agent.
 std::string world::name_of(const v1::Perform& what) {
   const auto* verb = what.direction() == v1::DIRECTION_UNDO ? "undo" : what.direction() == v1::DIRECTION_LOOKUP ? "look up" : "perform";
-  return "attempt " + std::to_string(what.attempt()) + " to " + verb + " step " + what.step_path();
+  return "attempt " + std::to_string(what.attempt()) + " to " + verb + " " + step_of(what);
 }
 
 void world::make_seats() {
@@ -214,7 +214,7 @@ void world::accept(const std::string& agent, const v1::Perform& what) {
   const auto [known, fresh] = accepted_.try_emplace(key);
   auto& work = known->second;
   const auto again = !fresh && on_.promised.of(agent, what.call()).honours_keys;
-  tell(agent + "." + what.call() + " for step " + what.step_path() + (again ? ": was accepted before" : ": accepted"));
+  tell(agent + "." + what.call() + " for " + step_of(what) + (again ? ": was accepted before" : ": accepted"));
   if (fresh) decide_work(work, weather_, what, now_ms_);
   work.callback = what.callback();
   std::int64_t within_ms = 60'000;
@@ -243,15 +243,15 @@ void world::answer_later(const std::string& agent, const v1::Perform& what, cons
       action.set_json(work.bare ? "null" : done.output);
   }
   if (course.silent) return;
-  tell("the service of step " + what.step_path() + " calls back" +
+  tell("the service of " + step_of(what) + " calls back" +
        (action.has_fault() ? ": the work was not done"
         : work.bare        ? " without an output"
                            : ""));
   call_back(action, what.task_id(), most_callbacks);
   if (course.again_in_ms == 0) return;
   if (course.differs && !action.has_fault()) action.set_json("[" + action.json() + "]");
-  after(course.again_in_ms, [this, action, step = what.step_path(), id = what.task_id()] {
-    tell("the service of step " + step + " calls back once more");
+  after(course.again_in_ms, [this, action, step = step_of(what), id = what.task_id()] {
+    tell("the service of " + step + " calls back once more");
     call_back(action, id, most_callbacks);
   });
 }

@@ -38,7 +38,7 @@ void world::submit() {
   v1::SubmitRequest request;
   auto& item = *request.add_items();
   const auto& workflow = on_.workflows.front().name();
-  item.set_id("task");
+  item.set_id(simulated_id);
   item.set_workflow(workflow);
   item.set_input(on_.values.at(workflow).input(weather_.at(mixed(7, "input"))));
   submit_ticket_ = next_ticket_++;
@@ -58,7 +58,7 @@ void world::plan_people() {
       early.set_json(on_.values.at(workflow.name()).output(step, roll));
       after(roll.spread(1, 10'000), [this, early] {
         tell("signal " + early.signal() + " comes early");
-        send_again(early, "task", 100);
+        send_again(early, simulated_id, 100);
       });
     }
 
@@ -79,12 +79,12 @@ void world::plan_people() {
   if (!weather_.strikes(site, operators_at_work, at_ms, [&] { return std::string{"an operator "} + words; })) return;
   after(at_ms, [this, action, words] {
     tell(std::string{"an operator "} + words);
-    send_again(action, "task", 100);
+    send_again(action, simulated_id, 100);
   });
   if (action.verb() != v1::OPERATOR_VERB_PAUSE) return;
   after(at_ms + roll.spread(1'000, 3'600'000), [this] {
     tell("an operator resumes the task");
-    send_again(action_of(v1::OPERATOR_VERB_RESUME), "task", 100);
+    send_again(action_of(v1::OPERATOR_VERB_RESUME), simulated_id, 100);
   });
 }
 

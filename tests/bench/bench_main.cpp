@@ -1,6 +1,7 @@
 // `./dev bench`: what a task costs, beside what the disk and LMDB cost alone. Never a test: it asserts nothing about time.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include "tests/bench/bench_replay.hpp"
 #include "tests/bench/bench_report.hpp"
 #include "tests/bench/bench_store.hpp"
+#include "tests/bench/items/items.hpp"
 #include "tests/bench/replicated/replicated.hpp"
 
 namespace {
@@ -34,6 +36,7 @@ struct choices {
   std::uint64_t pending = 0;
   bool due = false;
   bool flow = false;
+  bool for_each = false;
   bool http = false;
   bool slow_http = false;
   bool network = false;
@@ -208,6 +211,31 @@ int run_flow(const choices& chosen) {
     std::printf("%u in flight, a step of a task of %u to one of %u, medians of %d pairs: time %.2f, CPU %.2f, bytes %.2f\n", in_flight,
                 flow_steps, order_steps, rounds, percentile(slower, 0.5), percentile(more_cpu, 0.5), percentile(more_bytes, 0.5));
   }
+  std::filesystem::remove_all(chosen.directory + "/store");
+  return 0;
+}
+
+/// Orders at a fixed rate, alone and beside a list of 10,000 items.
+int run_for_each(const choices& chosen) {
+  constexpr int rounds = 3;
+  std::vector<double> p50, p99;
+  for (int round = 0; round < rounds; ++round) {
+    items_plan plan;
+    plan.directory = chosen.directory + "/store";
+    plan.items = std::clamp(static_cast<std::uint32_t>(10'000 * chosen.scale), 100U, 10'000U);
+    const auto measured = run_items(plan);
+    p50.push_back(measured.beside_p50_us / measured.alone_p50_us);
+    p99.push_back(measured.beside_p99_us / measured.alone_p99_us);
+    std::printf(
+        "%u items, %u at once: %.1f s, an item %.0f us, %.0f us of CPU, %.0f bytes and %.1f keys written; %u orders/s: alone p50 %.0f us, "
+        "p99 %.0f us; beside it (%llu orders) p50 %.0f us, p99 %.0f us\n",
+        plan.items, plan.at_once, measured.list_s, measured.list_s * 1e6 / plan.items, measured.item_cpu_us, measured.item_bytes,
+        measured.item_operations, plan.orders_per_s, measured.alone_p50_us, measured.alone_p99_us,
+        static_cast<unsigned long long>(measured.orders_beside), measured.beside_p50_us, measured.beside_p99_us);
+    std::fflush(stdout);
+  }
+  std::printf("orders beside the list to orders alone, medians of %d rounds: p50 %.2f, p99 %.2f\n", rounds, percentile(p50, 0.5),
+              percentile(p99, 0.5));
   std::filesystem::remove_all(chosen.directory + "/store");
   return 0;
 }
@@ -394,6 +422,8 @@ int main(int argc, char** argv) {
   app.add_option("--scale", chosen.scale, "times the usual number of tasks")->capture_default_str();
   app.add_option("--pending", chosen.pending, "instead: what this many pending tasks cost a node that does nothing");
   app.add_flag("--flow", chosen.flow, "instead: what a step costs of a task of 100 steps, beside one of the order workload, in turns");
+  app.add_flag("--for-each", chosen.for_each,
+               "instead: orders at a fixed rate, alone and beside one task with 10,000 items, in the same node");
   app.add_flag("--due", chosen.due, "instead: what the Supervisor costs with nothing due and with 100,000 steps due at once");
   app.add_flag("--http", chosen.http, "instead: the http agent beside a bare libcurl loop, against the same local server");
   app.add_flag("--slow-http", chosen.slow_http, "instead: what 10,000 steps cost an http agent whose service answers after 20 s");
@@ -423,6 +453,7 @@ int main(int argc, char** argv) {
     if (chosen.slow_http) return run_slow_http_agent(chosen);
     if (chosen.due) return run_due(chosen);
     if (chosen.flow) return run_flow(chosen);
+    if (chosen.for_each) return run_for_each(chosen);
     return chosen.pending > 0 ? run_standing_still(chosen) : run(chosen);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "bench: %s\n", failure.what());

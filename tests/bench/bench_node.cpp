@@ -131,6 +131,19 @@ v1::DeployRequest flow_workflow(std::uint32_t steps) {
   return deployment(yaml);
 }
 
+v1::DeployRequest list_workflow(std::uint32_t at_once) {
+  return deployment(R"(
+workflow: list
+steps:
+  each:
+    for_each: { items: "${ .input.items }", at_once: )" +
+                    std::to_string(at_once) + R"( }
+    agent: services
+    call: work
+    with: { item: "${ .item }", number: "${ .index }" }
+)");
+}
+
 namespace {
 
 class quiet_observer final : public observer {
@@ -216,6 +229,7 @@ bench_node::bench_node(const options& with)
   tree_ = must(node_tree::start(world_of(*system_, clock_, *log_, expressions_), std::move(chosen), {std::move(part)}));
   deploy(order_workflow());
   if (with.flow_steps != 0) deploy(flow_workflow(with.flow_steps));
+  if (with.items_at_once != 0) deploy(list_workflow(with.items_at_once));
   if (with.agent_elsewhere) begin_agents_elsewhere();
   if (with.watched) {
     const auto program = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "fairlead").string();

@@ -54,6 +54,9 @@ v1::DeployRequest order_workflow();
 /// A workflow `flow` of so many sequential steps; each reads the input, the task and the step before it.
 v1::DeployRequest flow_workflow(std::uint32_t steps);
 
+/// A workflow `list` whose step is carried out once for each of `.input.items`.
+v1::DeployRequest list_workflow(std::uint32_t at_once);
+
 class bench_node {
  public:
   struct options {
@@ -61,7 +64,8 @@ class bench_node {
     bool lmdb_only = false;  // each commit is a transaction of LMDB; else the store is behind a journal, as in a real node
     bool record = false;
     std::uint64_t running_tasks = 10'000;
-    std::uint32_t flow_steps = 0;  // not 0: the workflow `flow` is deployed, too
+    std::uint32_t flow_steps = 0;     // not 0: the workflow `flow` is deployed, too
+    std::uint32_t items_at_once = 0;  // not 0: the workflow `list` is deployed, too
     cron_limits cron;
     bool with_agent = true;
     bool watched = false;          // by a `fairlead console` that lists tasks every second

@@ -69,6 +69,45 @@ inline workflow import_prices() {
   return out;
 }
 
+inline workflow firmware() {
+  using namespace std::chrono_literals;
+  workflow out{"firmware"};
+  out.timeout(48h).on_failure(on_failure::park);
+  out.input_schema(R"({"type": "object", "required": ["site", "version", "report_to"],
+    "properties": {"site": {"type": "string"}, "version": {"type": "string"}, "report_to": {"type": "string"}}})");
+  out.output(R"-({"updated": "${ [.steps.update[] | select(.status == \"completed\")] | length }",
+    "not_updated": "${ .steps.not_updated }"})-");
+  out.step("find").agent("devices").call("list").with(R"({"site": "${ .input.site }"})").undo_none();
+  out.step("update")
+      .needs("find")
+      .for_each("${ .steps.find.devices }", 20, item_failures::collect)
+      .agent("devices")
+      .call("install")
+      .with(R"({"version": "${ .input.version }", "devices": ["${ .item.id }"]})")
+      .timeout(15min)
+      .retry_for(4h)
+      .in_doubt(in_doubt::retry)
+      .undo(undo_call{"install"}
+                .with(R"({"version": "${ .item.version }", "devices": ["${ .item.id }"]})")
+                .timeout(15min)
+                .retry_for(24h)
+                .also_if_failed());
+  out.step("not_updated")
+      .needs("update")
+      .with(R"-("${ [.steps.find.devices, .steps.update] | transpose | map(select(.[1].status == \"failed\") | )-"
+            R"-({ id: .[0].id, why: .[1].error.message }) }")-");
+  out.step("report")
+      .needs("not_updated")
+      .agent("mail")
+      .call("send")
+      .with(
+          R"({"to": "${ .input.report_to }", "about": "firmware", "site": "${ .input.site }",
+              "devices": "${ .steps.find.devices | length }", "not_updated": "${ .steps.not_updated }"})")
+      .on_failure(on_failure::go_on)
+      .undo_none();
+  return out;
+}
+
 inline workflow sale() {
   using namespace std::chrono_literals;
   workflow out{"sale"};

@@ -299,7 +299,8 @@ TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_i
                                                 {"courier.yaml", courier()},
                                                 {"sale.yaml", sale()},
                                                 {"shipment.yaml", shipment()},
-                                                {"import.yaml", import_prices()}};
+                                                {"import.yaml", import_prices()},
+                                                {"firmware.yaml", firmware()}};
   std::set<std::string> seen;
   for (const auto& file : std::filesystem::directory_iterator{workflows_folder()}) {
     const auto name = file.path().filename().string();

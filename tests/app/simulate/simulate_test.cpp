@@ -321,5 +321,70 @@ TEST_F(workflow_simulate_command, tells_one_run) {
   EXPECT_NE(output.said.find("bank.charge for step charge: PERFORMED under key task/charge/perform/0"), std::string::npos) << output.said;
 }
 
+constexpr const char* parcels = R"(workflow: parcels
+on_failure: undo
+steps:
+  pack: { agent: depot, call: pack, undo: none }
+  send:
+    needs: pack
+    for_each: { items: "${ .steps.pack.parcels }", at_once: 2, failures: collect }
+    agent: depot
+    call: send
+    with: { to: "${ .item.address.city }", number: "${ .index }" }
+    timeout: 5s
+    attempts: 3
+    backoff: { first: 1s, factor: 2 }
+    undo: { call: fetch, with: { to: "${ .item.address.city }" } }
+  tell: { needs: send, agent: mail, call: tell, with: { sent: "${ [.steps.send[] | select(.status == \"completed\")] | length }" }, undo: none }
+)";
+
+TEST_F(simulated_workflows, carry_out_each_item_of_a_list_that_is_made_for_them) {
+  const auto all = run(parcels);
+  EXPECT_EQ(found(all), names{});
+  EXPECT_GT(all.tasks, 800U) << "items are tasks";
+  EXPECT_EQ(ends(all).count("completed"), 1U);
+  EXPECT_EQ(ends(all).count("undone"), 1U);
+  for (const auto& one : all.endings) EXPECT_EQ(one.why.find("for_each"), std::string::npos) << one.why;
+}
+
+TEST_F(simulated_workflows, make_lists_where_the_input_is_to_have_them) {
+  const std::string steps =
+      "steps: { send: { for_each: \"${ .input.order.parcels }\", agent: depot, call: send, with: { to: \"${ .item.city }\" }, undo: none } "
+      "}\n";
+  const auto played = [&](const std::string& head) {
+    const auto on = sound("workflow: parcels\n" + head + steps);
+    std::set<std::size_t> sizes;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+      const auto input = nlohmann::json::parse(on.values.at("parcels").input(dice{seed}));
+      const auto& list = input["order"]["parcels"];
+      EXPECT_TRUE(list.is_array()) << input;
+      for (const auto& one : list) EXPECT_TRUE(one["city"].is_string()) << input;
+      sizes.insert(list.size());
+    }
+    return sizes;
+  };
+  using sizes = std::set<std::size_t>;
+  EXPECT_EQ(played(""), (sizes{0, 1, 2, 3}));
+  EXPECT_EQ(played("input: { type: object, required: [order] }\n"), (sizes{0, 1, 2, 3})) << "the schema says nothing of it";
+  EXPECT_EQ(played("input: { properties: { order: { properties: { parcels: { type: array, minItems: 2, maxItems: 2, items: { type: "
+                   "object, properties: { city: { type: string } } } } } } } }\n"),
+            (sizes{2}));
+}
+
+TEST_F(simulated_workflows, name_an_item_whose_effect_happens_twice) {
+  wanted_simulation wanted;
+  wanted.without_keys = {"depot.send"};
+  const auto all = run(parcels, wanted);
+  const auto* twice = find(all, finding_kind::twice);
+  ASSERT_NE(twice, nullptr);
+  EXPECT_EQ(twice->what.step, "send");
+  EXPECT_EQ(twice->sentence,
+            "The effect of an item of step send of workflow parcels can happen twice; depot.send does not honour Idempotency-Key, no "
+            "look-up.");
+  EXPECT_TRUE(std::any_of(twice->shortest.lines.begin(), twice->shortest.lines.end(), [](const auto& line) {
+    return line.second.find("depot.send for step send of task/send~1.") != std::string::npos;
+  }));
+}
+
 }  // namespace
 }  // namespace fairlead::app::simulate
