@@ -156,7 +156,9 @@ void task_machine::cannot_render(std::uint32_t index, v1::ExpressionPart part, c
   if (part == v1::EXPRESSION_PART_OUTPUT) return park(record_, "the output of the task: " + why, ctx_.now, out_);
   auto& step = at(index);
   if (of_end(step)) return fail_for_good(index, expression_code, why);
-  if (part != v1::EXPRESSION_PART_UNDO_WITH) return park(record_, "step " + step.path() + ": " + why, ctx_.now, out_);
+  const auto item =
+      part == v1::EXPRESSION_PART_WITH && step.has_items() ? "item " + std::to_string(next_item(step) + 1) + ": " : std::string{};
+  if (part != v1::EXPRESSION_PART_UNDO_WITH) return park(record_, "step " + step.path() + ": " + item + why, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_UNDO);
   set_permanent_fault(index, "undo_input", why);
   step.set_given_up(true);

@@ -179,13 +179,12 @@ void task_machine::take_item_input(std::uint32_t index, std::uint32_t item, std:
 void task_machine::begin_item(std::uint32_t index, std::string input) {
   auto& step = at(index);
   const auto item = next_item(step);
-  const auto name = "item " + std::to_string(item + 1);
   const auto element = next_element(step);
   if (!element) return;
   if (input.size() > max_output_bytes)
-    return cannot_render(index, v1::EXPRESSION_PART_WITH,
-                         "the input of " + name + " has " + std::to_string(input.size()) + " bytes, and at most " +
-                             std::to_string(max_output_bytes) + " can be given");
+    return cannot_render(
+        index, v1::EXPRESSION_PART_WITH,
+        "the input has " + std::to_string(input.size()) + " bytes, and at most " + std::to_string(max_output_bytes) + " can be given");
   auto& items = *step.mutable_items();
   if (item == begun_items(items)) {
     items.mutable_states()->push_back(static_cast<char>(item_state::to_begin));
