@@ -107,10 +107,10 @@ void checker::judge_item(const v1::TaskRecord& parent, const child_name& name, c
   const auto state = known_state(step, name);
   const auto lives = !has_ended(child.state());
   const auto undone_alone = is_item_undone_alone(parent, name, child);
-  const auto wrong = [&](const char* rule) { world::broken(rule, text_of(parent, child, state)); };
+  const auto said = [&] { return text_of(parent, child, state); };
   world_.judges("item_differs");
   if (!state) {
-    if (lives && !undone_alone) wrong("item_differs");
+    if (lives && !undone_alone) world::broken("item_differs", said());
     return;
   }
   const auto is_undone = child.state() == v1::TASK_STATE_UNDONE;
@@ -130,8 +130,8 @@ void checker::judge_item(const v1::TaskRecord& parent, const child_name& name, c
   }
   const auto counts_as_failed = *state == item_state::failed || *state == item_state::left_behind;
   if (counts_as_failed) world_.judges("item_doubt");
-  if (counts_as_failed && lives && !undone_alone && in_doubt(child)) wrong("item_doubt");
-  if (!agrees) wrong("item_differs");
+  if (counts_as_failed && lives && !undone_alone && in_doubt(child)) world::broken("item_doubt", said());
+  if (!agrees) world::broken("item_differs", said());
   if (*state == item_state::failed && child.state() == v1::TASK_STATE_FAILED) judge_none_stands(child);
   if (!lives || undone_alone) return;
   if (has_ended(parent.state())) {
