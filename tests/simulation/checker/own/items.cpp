@@ -136,14 +136,14 @@ void checker::judge_item(const v1::TaskRecord& parent, const child_name& name, c
   if (!lives || undone_alone) return;
   if (has_ended(parent.state())) {
     world_.judges("end_before_child");
-    return wrong("end_before_child");
+    return world::broken("end_before_child", said());
   }
   if (child.parked() && !parent.parked() && !parent.terminated() && !step.given_up())
     world::broken("child_differs", child.id() + " is parked, and " + parent.id() + ", whose item it carries out, is not");
   const auto is_cancelled = parent.state() == v1::TASK_STATE_UNDOING || step.dropped();
   if (!is_cancelled || step.state() != v1::STEP_STATE_RUNNING) return;
   world_.judges("not_cancelled");
-  if (!gives_way(child, shape_of(child))) wrong("not_cancelled");
+  if (!gives_way(child, shape_of(child))) world::broken("not_cancelled", said());
 }
 
 void checker::judge_item_begins(const v1::TaskRecord& record, const v1::TaskRecord& parent, const child_name& name,
