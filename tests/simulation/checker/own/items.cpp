@@ -248,7 +248,9 @@ void checker::judge_refused_item(const v1::TaskRecord& record, std::uint32_t ind
   if (!goes_on || record.parent().depth() >= most_levels) return;
   const auto& says = plan.step(index);
   world_.judges("item_refused");
-  const auto fits = says.with_json().find(R"("n":"${ .index)") != std::string::npos;
+  // The output of another step may be anything.
+  const auto has = [&](const char* part) { return says.with_json().find(part) != std::string::npos; };
+  const auto fits = has(R"("n":"${ .index)") && !has(R"("at":"${ .steps.)");
   if (says.kind() == v1::STEP_KIND_CALL || (fits && children_.deployed.count(says.workflow()) != 0))
     world::broken("item_refused", "item " + to_string(item + 1) + " of step " + step.path() + " of " + record.id() +
                                       " was refused a task: " + step.fault().message());
