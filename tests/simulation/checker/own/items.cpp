@@ -214,7 +214,8 @@ void checker::judge_item_moves(const v1::TaskRecord& was, const v1::TaskRecord& 
   world_.judges("child_undone_unasked");
   if (!by_step && !undone_alone)
     world::broken("child_undone_unasked", record.id() + " had ended and is undone; " + text_of(parent, record, state));
-  if (undone_alone || plan == nullptr || was.state() != v1::TASK_STATE_FAILED) return;
+  // One that was terminated while it was undone had been completed.
+  if (undone_alone || plan == nullptr || was.state() != v1::TASK_STATE_FAILED || was.terminated()) return;
   world_.judges("item_undone");
   if (!has_left_something(was) && !plan->undoes_failed(record.parent().step()))
     world::broken("item_undone", record.id() + " had failed and left nothing, and is undone; " + text_of(parent, record, state));
