@@ -55,11 +55,10 @@ std::size_t supervisor_requests::hash::operator()(const request& of) const {
   const auto mix = [](std::uint64_t seed, std::uint64_t value) { return (seed ^ value) * 0x9e3779b97f4a7c15ULL; };
   auto out = mix(of.task, of.step);
   out = mix(out ^ (out >> 29), std::uint64_t{of.attempt} << 32 | of.failures);
-  out = mix(out ^ (out >> 31), of.kind);
-  return std::hash<std::uint64_t>{}(mix(out ^ (out >> 31), static_cast<std::uint64_t>(of.until_ms)));
+  return std::hash<std::uint64_t>{}(mix(out ^ (out >> 31), of.kind));
 }
 
-bool supervisor_requests::admit(const v1::Recover& what, std::int64_t until_ms, std::int64_t now_ms) {
+bool supervisor_requests::admit(const v1::Recover& what, std::int64_t now_ms) {
   // A little less than a period: the next scan comes a whole period later by another clock.
   const auto length = period_ - period_ / 10;
   while (!order_.empty() && !core::still_waits(order_.front().at_ms, length, now_ms)) {
@@ -68,12 +67,8 @@ bool supervisor_requests::admit(const v1::Recover& what, std::int64_t until_ms, 
   }
   // Frees the memory of a burst.
   if (lately_.empty() && lately_.bucket_count() > 1'024) lately_ = {};
-  const request wanted{what.task_number(),
-                       what.step(),
-                       what.attempt(),
-                       what.failure_count(),
-                       static_cast<std::uint32_t>(what.direction()) * 2 + (what.repair() ? 1 : 0),
-                       until_ms};
+  const request wanted{what.task_number(), what.step(), what.attempt(), what.failure_count(),
+                       static_cast<std::uint32_t>(what.direction()) * 2 + (what.repair() ? 1 : 0)};
   if (!lately_.insert(wanted).second) return false;
   order_.push_back({now_ms, wanted});
   return true;

@@ -20,9 +20,8 @@ class supervisor_requests {
  public:
   explicit supervisor_requests(duration scan_period) : period_(scan_period) {}
 
-  /// False: the same request was sent less than a scan period ago. `until_ms`: when the step's wait ended, 0 if it has none; a step may wait
-  /// several times within one attempt, each time for a moment of its own.
-  bool admit(const v1::Recover& what, std::int64_t until_ms, std::int64_t now_ms);
+  /// False: the same request was sent less than a scan period ago.
+  bool admit(const v1::Recover& what, std::int64_t now_ms);
 
   /// Whether more may be sent: the Scheduler has few enough requests. Reads from the store what it has decided.
   bool has_room(const store::snapshot& view, std::int64_t now_ms);
@@ -37,7 +36,6 @@ class supervisor_requests {
     std::uint32_t attempt = 0;
     std::uint32_t failures = 0;
     std::uint32_t kind = 0;  // direction, and whether it asks for repair
-    std::int64_t until_ms = 0;
     friend bool operator==(const request&, const request&) = default;
   };
   struct hash {

@@ -25,8 +25,8 @@ supervisor::supervisor(ports world, duration scan_period)
 
 // ---- what is due ----
 
-void supervisor::add(v1::Recover what, std::int64_t until_ms, std::int64_t now_ms, v1::RecoverBatch& out) {
-  if (requests_.admit(what, until_ms, now_ms)) *out.add_items() = std::move(what);
+void supervisor::add(v1::Recover what, std::int64_t now_ms, v1::RecoverBatch& out) {
+  if (requests_.admit(what, now_ms)) *out.add_items() = std::move(what);
 }
 
 void supervisor::add_due_steps(const v1::TaskRecord& record, std::int64_t now_ms, v1::RecoverBatch& out) {
@@ -41,10 +41,10 @@ void supervisor::add_due_steps(const v1::TaskRecord& record, std::int64_t now_ms
     item.set_direction(step.direction());
     item.set_attempt(core::attempt_of(step, step.direction()));
     item.set_failure_count(core::failures_of(step, step.direction()));
-    add(item, step.not_before_unix_ms(), now_ms, out);
+    add(item, now_ms, out);
   }
   // The entry is early (entries move lazily), or the task as a whole is due.
-  if (!any) add(item, 0, now_ms, out);
+  if (!any) add(item, now_ms, out);
 }
 
 result<bool> supervisor::ask_for_due(const store::snapshot& view, std::int64_t now_ms) {
@@ -117,7 +117,7 @@ void supervisor::ask_for_repair(const std::vector<wake_up_finding>& found, std::
     item.set_task_number(one.number);
     item.set_repair(true);
     const auto before = batch.items_size();
-    add(std::move(item), 0, now_ms, batch);
+    add(std::move(item), now_ms, batch);
     if (batch.items_size() == before || before >= most_repair_notes) continue;
     const auto who = "task " + (one.task_id.empty() ? std::to_string(one.number) : one.task_id);
     world_.log->on_note(note_level::warning, "supervisor", who + ": " + one.sentence + "; requesting its repair");
@@ -159,7 +159,7 @@ void supervisor::fire() {
     return;
   }
   v1::RecoverBatch batch;
-  for (; any() && batch.items_size() < chunk_requests; hints_.pop()) add(hints_.top().recover(), hints_.top().due_unix_ms(), now_ms, batch);
+  for (; any() && batch.items_size() < chunk_requests; hints_.pop()) add(hints_.top().recover(), now_ms, batch);
   fire_held_ = any();
   send(std::move(batch), now_ms);
 }

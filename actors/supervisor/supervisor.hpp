@@ -55,7 +55,7 @@ class supervisor {
   };
   result<bool> ask_for_due(const store::snapshot& view, std::int64_t now_ms);
   void add_due_steps(const v1::TaskRecord& record, std::int64_t now_ms, v1::RecoverBatch& out);
-  void add(v1::Recover what, std::int64_t until_ms, std::int64_t now_ms, v1::RecoverBatch& out);
+  void add(v1::Recover what, std::int64_t now_ms, v1::RecoverBatch& out);
   void ask_for_repair(const std::vector<wake_up_finding>& found, std::int64_t now_ms);
   void send(v1::RecoverBatch what, std::int64_t now_ms);
 
