@@ -208,6 +208,9 @@ void families::begin_child(std::uint64_t parent, core::child_order& order) {
   part.set_item(order.item);
   part.set_call_of(order.call_of);
   ++begun_;
+  if (begun_in_ != world_.batches->sequence()) begun_by_.clear();
+  begun_in_ = world_.batches->sequence();
+  ++begun_by_[parent];
   if (faults_.child_twice) {
     auto again = item;
     again.set_id(order.id + "1");
@@ -295,6 +298,12 @@ void families::tell_of_children(std::uint64_t parent, std::uint32_t step) {
     else if (const auto told = news_of(*record))
       world_.tasks->decide_about(parent, *told);
   }
+}
+
+std::uint32_t families::begun_by(std::uint64_t parent) const {
+  if (begun_in_ != world_.batches->sequence()) return 0;
+  const auto found = begun_by_.find(parent);
+  return found == begun_by_.end() ? 0 : found->second;
 }
 
 bool families::may_be_cancelled(const v1::TaskRecord& record) {

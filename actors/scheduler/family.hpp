@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "actors/core/planted_faults.hpp"
 #include "actors/core/task/decision.hpp"
@@ -71,6 +72,8 @@ class families {
   bool may_be_cancelled(const v1::TaskRecord& record);
   /// The child's parent goes on with what it has done, so that an operator cannot have it undone alone.
   bool is_built_on(const v1::TaskRecord& child);
+  /// Children that the task has begun in the open batch.
+  std::uint32_t begun_by(std::uint64_t parent) const;
 
  private:
   struct news {
@@ -93,6 +96,8 @@ class families {
   core::planted_faults faults_;
   std::deque<news> noted_;
   std::uint32_t begun_ = 0;        // children, by what is settled now
+  std::unordered_map<std::uint64_t, std::uint32_t> begun_by_;  // by parent: children in batch `begun_in_`
+  std::uint64_t begun_in_ = 0;
   std::uint64_t settled_for_ = 0;  // the task whose decision began it; 0: nothing is settled now
 };
 

@@ -123,6 +123,7 @@ void scheduler::on_committed(std::uint64_t sequence) {
   watch_room();
   if (const auto looked = certificate_watch_.look_at_silent(); !looked.ok()) fail(looked.failure());
   launches_.committed_up_to(sequence);
+  go_on();
   admit_pending();
   launches_.admit();
 }
@@ -243,6 +244,7 @@ core::context scheduler::context_for(const live_task& task, const core::payload_
   ctx.evaluating = &task.evaluating;
   ctx.failing_alert_after_ms = limits_.failing_alert_after.count();
   ctx.hold_undo = batches_.counts().undo_brake_since_unix_ms() != 0;
+  ctx.begun = families_.begun_by(task.record.number());
   ctx.planted = &faults_;
   return ctx;
 }
@@ -454,7 +456,7 @@ void scheduler::gather(live_task& task, core::decision& made) {
     ticket(task, out.instance, out.message);
     *batches_.after().performs[out.instance].add_items() = std::move(out.message);
   }
-  for (auto& hint : made.hints) *batches_.after().hints.add_items() = std::move(hint);
+  take_hints(made);
   for (auto& request : made.evaluations) {
     const auto key = core::evaluation_key(request.step(), request.part());
     if (task.evaluating.count(key) != 0) continue;

@@ -208,6 +208,8 @@ class scheduler final : private launch_tasks, private family_tasks {
   void take_expressions(const evaluations::wanted& whose, v1::EvaluateReply& what);
   void serve_waiting();
   void admit_pending();
+  void take_hints(core::decision& made);
+  void go_on();
   void repair(const std::vector<std::uint64_t>& numbers);
   bool repair_entry(live_task& task);
   void erase_strays(const std::set<std::uint64_t>& numbers);
@@ -303,6 +305,11 @@ class scheduler final : private launch_tasks, private family_tasks {
   launches launches_;
   families families_;
 
+  struct due_step {
+    std::uint64_t sequence = 0;  // the batch that makes it durable
+    v1::Recover what;
+  };
+  std::deque<due_step> going_on_;                       // in the order of their batches
   std::deque<std::uint64_t> pending_ahead_;             // next pending tasks, read ahead from their index
   std::unordered_set<std::uint64_t> suspects_;          // tasks that waited in vain at the last check
   std::unordered_map<std::uint64_t, unsigned> mended_;  // tasks whose waits were found in vain -> how often

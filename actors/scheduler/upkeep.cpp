@@ -63,6 +63,25 @@ void scheduler::recover(const v1::RecoverBatch& what) {
   serve_waiting();
 }
 
+void scheduler::take_hints(core::decision& made) {
+  const auto now_ms = to_unix_ms(world_.time->now());
+  for (auto& hint : made.hints) {
+    if (hint.due_unix_ms() <= now_ms)
+      going_on_.push_back({batches_.sequence(), std::move(*hint.mutable_recover())});
+    else
+      *batches_.after().hints.add_items() = std::move(hint);
+  }
+}
+
+/// What was too much for one decision goes on once that is durable, behind the messages that came meanwhile. If this process ends before,
+/// the Supervisor finds the step in the due index.
+void scheduler::go_on() {
+  v1::RecoverBatch due;
+  for (; !going_on_.empty() && batches_.durable(going_on_.front().sequence); going_on_.pop_front())
+    *due.add_items() = std::move(going_on_.front().what);
+  if (!draining_ && !due.items().empty()) recover(due);
+}
+
 void scheduler::evaluated(v1::EvaluateReply what) {
   // The ticket alone identifies the input: the worker need not know it.
   if (const auto whose = evaluations_.answered(what.ticket())) take_expressions(*whose, what);

@@ -1,6 +1,7 @@
 #include "actors/core/items/items.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "actors/core/text/json.hpp"
 
@@ -44,21 +45,24 @@ std::size_t skip_value(std::string_view text, std::size_t at) {
 }  // namespace
 
 item_counts count_items(const v1::Items& items) {
+  // By runs: this is asked of 10,000 items with each that ends, and neighbours are mostly in the same state.
+  std::array<std::uint32_t, 256> in{};
+  const auto& states = items.states();
+  for (std::size_t at = 0, end = 0; at < states.size(); at = end) {
+    end = std::min(states.find_first_not_of(states[at], at), states.size());
+    in[static_cast<unsigned char>(states[at])] += static_cast<std::uint32_t>(end - at);
+  }
+  const auto number = [&in](item_state state) { return in[static_cast<std::size_t>(state)]; };
   item_counts out;
-  for (std::uint32_t i = 0; i < begun_items(items); ++i) switch (item_state_of(items, i)) {
-      case item_state::parked: ++out.parked; [[fallthrough]];
-      case item_state::running: ++out.in_progress; break;
-      case item_state::completed: ++out.completed; break;
-      case item_state::left_behind: ++out.left_behind; [[fallthrough]];
-      case item_state::not_begun:
-      case item_state::failed: ++out.failed; break;
-      case item_state::to_begin: ++out.to_begin; break;
-      case item_state::undoing_parked: ++out.parked; [[fallthrough]];
-      case item_state::undoing: ++out.undoing; break;
-      case item_state::undone: ++out.undone; break;
-      case item_state::not_undone: ++out.not_undone; break;
-    }
-  out.to_begin += items.count() - std::min(items.count(), begun_items(items));
+  out.in_progress = number(item_state::running) + number(item_state::parked);
+  out.undoing = number(item_state::undoing) + number(item_state::undoing_parked);
+  out.parked = number(item_state::parked) + number(item_state::undoing_parked);
+  out.completed = number(item_state::completed);
+  out.left_behind = number(item_state::left_behind);
+  out.failed = number(item_state::failed) + out.left_behind + number(item_state::not_begun);
+  out.undone = number(item_state::undone);
+  out.not_undone = number(item_state::not_undone);
+  out.to_begin = number(item_state::to_begin) + items.count() - std::min(items.count(), begun_items(items));
   return out;
 }
 
