@@ -18,7 +18,7 @@ namespace fairlead::core {
 namespace {
 
 // Items that begin in one commit, or whose undo begins in one decision. Each keeps the Scheduler busy for a good 100 us, and other tasks wait.
-constexpr std::size_t most_ordered = 8;
+constexpr std::size_t most_ordered = 4;
 constexpr std::uint32_t most_gathered = 200;  // items whose output is read in one decision
 
 /// What the item's task has told; `was` where that changes nothing.
