@@ -16,7 +16,8 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::uint32_t most_begun_at_once = 64;
+constexpr std::int64_t least_begun_at_once = 4;
+constexpr std::int64_t most_begun_at_once = 64;
 
 /// Those that are in progress, as their parent was last told.
 struct told_child {
@@ -300,10 +301,12 @@ void families::tell_of_children(std::uint64_t parent, std::uint32_t step) {
   }
 }
 
-std::uint32_t families::begun_by(std::uint64_t parent) const {
-  if (begun_in_ != world_.batches->sequence()) return 0;
+std::uint32_t families::may_begin(std::uint64_t parent) const {
+  // An item keeps the Scheduler busy for a good 100 us, and a list goes on once per commit. Where commits take long there is time for more.
+  const auto most = std::clamp<std::int64_t>(2 * world_.batches->commit_time().count(), least_begun_at_once, most_begun_at_once);
   const auto found = begun_by_.find(parent);
-  return found == begun_by_.end() ? 0 : found->second;
+  const auto begun = begun_in_ != world_.batches->sequence() || found == begun_by_.end() ? 0 : found->second;
+  return static_cast<std::uint32_t>(std::max<std::int64_t>(most - begun, 0));
 }
 
 bool families::may_be_cancelled(const v1::TaskRecord& record) {

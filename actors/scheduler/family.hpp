@@ -72,8 +72,8 @@ class families {
   bool may_be_cancelled(const v1::TaskRecord& record);
   /// The child's parent goes on with what it has done, so that an operator cannot have it undone alone.
   bool is_built_on(const v1::TaskRecord& child);
-  /// Children that the task has begun in the open batch.
-  std::uint32_t begun_by(std::uint64_t parent) const;
+  /// Items of the task that may still begin in the open batch, so that other tasks do not wait for a long list.
+  std::uint32_t may_begin(std::uint64_t parent) const;
 
  private:
   struct news {
@@ -95,7 +95,7 @@ class families {
   ports world_;
   core::planted_faults faults_;
   std::deque<news> noted_;
-  std::uint32_t begun_ = 0;        // children, by what is settled now
+  std::int64_t begun_ = 0;         // children, by what is settled now
   std::unordered_map<std::uint64_t, std::uint32_t> begun_by_;  // by parent: children in batch `begun_in_`
   std::uint64_t begun_in_ = 0;
   std::uint64_t settled_for_ = 0;  // the task whose decision began it; 0: nothing is settled now

@@ -244,7 +244,7 @@ core::context scheduler::context_for(const live_task& task, const core::payload_
   ctx.evaluating = &task.evaluating;
   ctx.failing_alert_after_ms = limits_.failing_alert_after.count();
   ctx.hold_undo = batches_.counts().undo_brake_since_unix_ms() != 0;
-  ctx.begun = families_.begun_by(task.record.number());
+  ctx.may_begin = families_.may_begin(task.record.number());
   ctx.planted = &faults_;
   return ctx;
 }

@@ -268,7 +268,7 @@ struct context {
   const std::unordered_set<std::uint32_t>* evaluating = nullptr;  // evaluation_key of parts that the worker has been asked for; may be null
   std::int64_t failing_alert_after_ms = 300'000;                  // a step that fails for so long is worth an alert
   bool hold_undo = false;                                         // the brake on mass undo: failed tasks are not undone automatically
-  std::uint32_t begun = 0;                                        // children that the task has begun in the open commit
+  std::uint32_t may_begin = 4;                                    // items whose task, or its undo, may begin in this decision
   const planted_faults* planted = nullptr;                        // null in production
 };
 

@@ -74,6 +74,7 @@ std::optional<effects> commit_pipeline::flush() {
   sent.counts = counts_;
   sent.sequence = rows_.sequence;
   sent.bytes = rows_.bytes().size();
+  sent.flushed_at = world_.time->steady();
   sent.after = std::exchange(after_, {});
   sent_bytes_ += sent.bytes;
   bytes_since_usage_ += sent.bytes;
@@ -90,6 +91,7 @@ void commit_pipeline::committed_up_to(std::uint64_t sequence, const std::functio
   assert(sequence >= committed_sequence_ && "commits are told in order");
   if (!planted_.keep_snapshot) snapshot_.reset();
   committed_sequence_ = sequence;
+  if (!sent_.empty() && sent_.front().bytes > 0) commit_time_ = world_.time->steady() - sent_.front().flushed_at;
   act_on_front(act);
   if (++commits_since_usage_ >= usage_every_commits || bytes_since_usage_ >= usage_.max_bytes / usage_every_share) look_at_usage();
 }

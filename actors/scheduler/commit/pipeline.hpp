@@ -52,6 +52,8 @@ class commit_pipeline {
   const store::snapshot& committed();
   /// The next look at durable state is a new one.
   void look_again() { snapshot_.reset(); }
+  /// How long the latest batch took from its flush until it was durable, by the steady clock.
+  duration commit_time() const noexcept { return commit_time_; }
   std::uint64_t committed_sequence() const noexcept { return committed_sequence_; }
   const v1::ShardState& committed_counts() const noexcept { return committed_counts_; }
   bool durable(std::uint64_t sequence) const noexcept { return sequence <= committed_sequence_; }
@@ -89,6 +91,7 @@ class commit_pipeline {
   struct sent_batch {
     std::uint64_t sequence = 0;
     std::size_t bytes = 0;
+    moment flushed_at{};  // steady clock
     v1::ShardState counts;
     effects after;
     std::uint64_t ticket = 0;  // without rows, behind the batch of the sequence: the answer that it waits for; 0: none
@@ -111,6 +114,7 @@ class commit_pipeline {
   std::deque<sent_batch> sent_;
   std::size_t sent_bytes_ = 0;
   std::uint64_t last_ticket_ = 0;
+  duration commit_time_{};
   std::unique_ptr<store::snapshot> snapshot_;  // dropped when a newer one may be needed
   store::usage usage_;                         // as last read from the store
   std::uint64_t bytes_since_usage_ = 0;        // handed to the store since then

@@ -17,8 +17,6 @@ namespace fairlead::core {
 
 namespace {
 
-// Items that begin in one commit, or whose undo begins in one decision. Each keeps the Scheduler busy for a good 100 us, and other tasks wait.
-constexpr std::size_t most_ordered = 4;
 constexpr std::uint32_t most_gathered = 200;  // items whose output is read in one decision
 
 /// What the item's task has told; `was` where that changes nothing.
@@ -148,7 +146,7 @@ bool task_machine::may_begin_item(const v1::StepRecord& step) const {
 void task_machine::begin_items(std::uint32_t index) {
   while (runs_items(index) && may_begin_item(at(index))) {
     // Any of them may have a large input.
-    if (ctx_.begun + out_.children.size() >= most_ordered || ordered_bytes() > most_decided_bytes) return wait_until(index, now_ms());
+    if (out_.children.size() >= ctx_.may_begin || ordered_bytes() > most_decided_bytes) return wait_until(index, now_ms());
     if (!template_of(at(index), v1::DIRECTION_PERFORM).plain()) return ask_for(index, v1::EXPRESSION_PART_WITH);
     auto input = render(index, v1::EXPRESSION_PART_WITH, {});
     if (!input) return;
@@ -432,7 +430,7 @@ void task_machine::undo_items(std::uint32_t index) {
   auto counts = count_items(items);
   for (auto i = begun_items(items); i-- > 0 && counts.undoing < at_once && !stopped();) {
     if (!is_item_to_be_undone(definition, item_state_of(items, i))) continue;
-    if (out_.children.size() >= most_ordered) return wait_until(index, now_ms());
+    if (out_.children.size() >= ctx_.may_begin) return wait_until(index, now_ms());
     if (planted(&planted_faults::item_not_undone) && i == 0) {
       set_item_state(items, i, item_state::undone);
       continue;
