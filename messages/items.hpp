@@ -16,7 +16,7 @@ enum class item_state : std::uint8_t {
   completed = 3,
   failed = 4,       // nothing of it stands
   left_behind = 5,  // it has failed, and something that it has done stands or is in doubt
-  to_begin = 6,     // with a task of the present round
+  to_begin = 6,     // again, or later
   not_begun = 7,    // its task was refused for good
   undoing = 8,
   undoing_parked = 9,  // as undoing, and its task is parked
@@ -29,15 +29,19 @@ inline item_state item_state_of(const v1::Items& items, std::uint32_t item) { re
 inline void set_item_state(v1::Items& items, std::uint32_t item, item_state state) {
   (*items.mutable_states())[item] = static_cast<char>(state);
 }
+/// How often the item has begun: each time by another task.
+inline unsigned item_round(const v1::Items& items, std::uint32_t item) { return static_cast<unsigned char>(items.rounds()[item]); }
+inline void set_item_round(v1::Items& items, std::uint32_t item, unsigned round) {
+  (*items.mutable_rounds())[item] = static_cast<char>(round);
+}
 /// An item that is in progress has a task that is known to its parent.
 inline bool is_item_out(item_state state) {
   return state == item_state::running || state == item_state::parked || state == item_state::undoing || state == item_state::undoing_parked;
 }
 
-/// `PARENT/STEP~N.I`: the item's task of the round in which the item has begun last.
+/// `PARENT/STEP~N.I`: the task by which the item has begun last, the Nth time.
 inline std::string item_id(const v1::TaskRecord& record, const v1::StepRecord& step, std::uint32_t item) {
-  const auto round = static_cast<unsigned char>(step.items().rounds()[item]);
-  return record.id() + "/" + step.path() + "~" + std::to_string(round) + "." + std::to_string(item + 1);
+  return record.id() + "/" + step.path() + "~" + std::to_string(item_round(step.items(), item)) + "." + std::to_string(item + 1);
 }
 
 /// The ids of the tasks that carry the step out or undo it now, if there are any.

@@ -6,7 +6,6 @@
 
 #include "actors/core/items/items.hpp"
 #include "actors/core/request_limits.hpp"
-#include "actors/core/task/reason.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/standing.hpp"
 #include "actors/core/task/steps/item_output.hpp"
@@ -82,6 +81,11 @@ void families::tell_of(const v1::TaskRecord& record) {
   settle(record.number());
 }
 
+void families::after_crash(std::uint64_t task) {
+  if (const auto* record = sound(*world_.tasks, task); record != nullptr) tell_of(*record);
+  tell_of_children(task);
+}
+
 void families::settle(std::uint64_t decided) {
   if (noted_.empty() || settled_for_ != 0) return;
   settled_for_ = decided;
@@ -115,18 +119,7 @@ void families::tell_parent(std::uint64_t child) {
 
 /// nullopt: its output could not be read.
 std::optional<core::child_changed> families::news_of(const v1::TaskRecord& child) {
-  core::child_changed out;
-  out.step = child.parent().step();
-  out.id = child.id();
-  out.item = child.parent().item();
-  out.state = child.state();
-  out.parked = child.parked();
-  out.reason = core::reason_of(child);
-  // Also of one that an operator has undone since, until that is done.
-  if (child.state() == v1::TASK_STATE_FAILED || child.state() == v1::TASK_STATE_UNDOING) {
-    const auto left = core::standing_of(child);
-    out.stands = !left.stands.empty() || !left.in_doubt.empty();
-  }
+  auto out = core::news_of(child);
   // Outputs of items are read once all have ended.
   if (child.state() != v1::TASK_STATE_COMPLETED || out.item != 0) return out;
   auto text = world_.tasks->text_of(child.number(), faults_.child_other_output ? child.input() : child.output());
@@ -174,6 +167,11 @@ void families::refuse(std::uint64_t parent, const core::child_order& order, std:
   world_.tasks->decide_about(parent, core::child_refused{order.step, order.id, std::string{code}, std::move(why), 0, order.item});
 }
 
+/// The child is ordered anew.
+void families::begin_later(std::uint64_t parent, const core::child_order& order) {
+  world_.tasks->decide_about(parent, core::child_refused{order.step, order.id, {}, {}, to_unix_ms(world_.time->now()), order.item});
+}
+
 void families::begin_child(std::uint64_t parent, core::child_order& order) {
   const auto* by = world_.tasks->newest(parent);
   if (by == nullptr) return;
@@ -184,10 +182,7 @@ void families::begin_child(std::uint64_t parent, core::child_order& order) {
   if (!crashed && (by->state() != v1::TASK_STATE_RUNNING || by->failing() || step.dropped()))
     return refuse(parent, order, core::child_undone_code, "task " + order.id + " was not begun: its parent performs nothing more");
   // Children may begin children in turn, and the rows of all are in one commit.
-  if (!crashed && (begun_ >= most_begun_at_once || world_.batches->is_large())) {
-    world_.tasks->decide_about(parent, core::child_refused{order.step, order.id, {}, {}, to_unix_ms(world_.time->now()), order.item});
-    return;
-  }
+  if (!crashed && (begun_ >= most_begun_at_once || world_.batches->is_large())) return begin_later(parent, order);
   const auto there = number_of(order.id) != 0;
   if (world_.tasks->failed()) return;
   if (there) return refuse(parent, order, core::child_gone_code, "there has been a task " + order.id + " before");
@@ -294,10 +289,23 @@ void families::tell_of_children(std::uint64_t parent, std::uint32_t step) {
     const auto number = number_of(child.id);
     const auto* record = number != 0 ? sound(*world_.tasks, number) : nullptr;
     if (world_.tasks->failed()) return;
-    if (record == nullptr)
+    if (number == 0)
+      // Its parent crashed before it could be told why it did not begin.
+      begin_later(parent, child);
+    else if (record == nullptr)
       refuse(parent, child, core::child_gone_code, "there is no task " + child.id + " any more");
+    else if (undoes && record->state() == v1::TASK_STATE_COMPLETED)
+      refuse(parent, child, core::child_failed_code, "task " + child.id + " is completed, and its undo could not begin");
     else if (const auto told = news_of(*record))
       world_.tasks->decide_about(parent, *told);
+  }
+}
+
+void families::tell_of_children(std::uint64_t parent) {
+  for (int i = 0;; ++i) {
+    const auto* by = sound(*world_.tasks, parent);
+    if (by == nullptr || i >= by->steps_size()) return;
+    if (child_out(by->steps(i)) && !is_told_of(*by, by->steps(i))) tell_of_children(parent, static_cast<std::uint32_t>(i));
   }
 }
 

@@ -64,10 +64,15 @@ class families {
 
   /// The parent is told how the task is now. No effect for a task that is no child.
   void tell_of(const v1::TaskRecord& record);
+  /// A decision about the task has crashed, and it has been parked: its parent is told how it is, and it is told of its children, some of
+  /// which may have been told of in vain.
+  void after_crash(std::uint64_t task);
   /// Of the children of a task's step that are in progress: they live, and their parent knows how.
   bool is_told_of(const v1::TaskRecord& parent, const v1::StepRecord& step);
   /// Tells the parent what the store has of the step's children.
   void tell_of_children(std::uint64_t parent, std::uint32_t step);
+  /// The same of all its steps.
+  void tell_of_children(std::uint64_t parent);
   /// Whether all that the task and its children have begun can be undone.
   bool may_be_cancelled(const v1::TaskRecord& record);
   /// The child's parent goes on with what it has done, so that an operator cannot have it undone alone.
@@ -85,6 +90,7 @@ class families {
   std::optional<core::child_changed> news_of(const v1::TaskRecord& child);
   void carry_out(std::uint64_t parent, core::child_order& order);
   void begin_child(std::uint64_t parent, core::child_order& order);
+  void begin_later(std::uint64_t parent, const core::child_order& order);
   void refuse(std::uint64_t parent, const core::child_order& order, std::string_view code, std::string why);
   result<workflow_catalog::handle> definition_for(std::uint64_t parent, const core::child_order& order);
   void gather(std::uint64_t parent, const core::child_order& order);

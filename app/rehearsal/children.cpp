@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/core/task/reason.hpp"
 #include "actors/core/task/record.hpp"
-#include "actors/core/task/standing.hpp"
 #include "actors/core/task/steps/item_output.hpp"
 #include "actors/core/text/json.hpp"
 #include "app/rehearsal/virtual_run.hpp"
@@ -212,19 +210,7 @@ result<std::size_t> virtual_run::task_of_item(const planned_action& what) const 
 
 /// The submitted task is told afterwards: it has just decided.
 void virtual_run::tell_of_item(std::size_t task) {
-  const auto& item = record(task);
-  core::child_changed told;
-  told.step = item.parent().step();
-  told.id = item.id();
-  told.item = item.parent().item();
-  told.state = item.state();
-  told.parked = item.parked();
-  told.reason = core::reason_of(item);
-  if (item.state() == v1::TASK_STATE_FAILED || item.state() == v1::TASK_STATE_UNDOING) {
-    const auto left = core::standing_of(item);
-    told.stands = !left.stands.empty() || !left.in_doubt.empty();
-  }
-  at(now_ms_, std::move(told));
+  at(now_ms_, core::news_of(record(task)));
 }
 
 void virtual_run::gather(const core::child_order& what) {

@@ -311,7 +311,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
     if (!checked.ok())
       return refuse("the output of step " + step->path() + " is not JSON: " + checked.failure().sentence, "correct the JSON",
                     v1::ERROR_CODE_INVALID_ARGUMENT);
-    const auto* type = definition_of(*step).has_for_each() ? nullptr : ctx_.definition->compiled(step->definition()).output_type;
+    const auto* type = ctx_.definition->compiled(step->definition()).output_type;
     if (const auto misfit = misfit_of(type, action.json()))
       return refuse("the output of step " + step->path() + *misfit, "give JSON of the step's output_type", v1::ERROR_CODE_INVALID_ARGUMENT);
   }

@@ -100,12 +100,13 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
     const auto whole_item = source.has_for_each() && source.with_json().empty();
     auto with = template_of("step " + source.name(), whole_item ? R"("${ .item }")" : source.with_json());
     if (!with) return with.failure();
+    const auto of_list = source.has_for_each();
     const auto input_type = type_of(out->types_.get(), source.name(), source.input_type());
     if (!input_type) return input_type.failure();
     const auto output_type = type_of(out->types_.get(), source.name(), source.output_type());
     if (!output_type) return output_type.failure();
     step compiled{std::move(*with), {},           {},           {},    {},          std::nullopt,
-                  std::nullopt,     std::nullopt, std::nullopt, false, *input_type, *output_type};
+                  std::nullopt,     std::nullopt, std::nullopt, false, of_list ? nullptr : *input_type, of_list ? nullptr : *output_type};
     if (!source.when_json().empty()) {
       auto when = template_of("step " + source.name() + ", when", source.when_json());
       if (!when) return when.failure();

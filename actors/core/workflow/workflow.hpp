@@ -45,7 +45,8 @@ class workflow {
     std::optional<input_template> undo_with;  // set if the step can be undone by a call
     std::optional<input_template> list;       // set if the step is carried out once for each item; `with` is then an item's
     bool undo_reads_output = false;           // the undo's input reads the step's own output
-    const google::protobuf::Descriptor* input_type = nullptr;  // null: any JSON
+    // null: any JSON. So it is for a step with `for_each`: its own input is the list, and the types are those of its items.
+    const google::protobuf::Descriptor* input_type = nullptr;
     const google::protobuf::Descriptor* output_type = nullptr;
 
     /// null: the step has no such part.

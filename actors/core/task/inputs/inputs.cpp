@@ -223,8 +223,7 @@ bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& act
     }
     step.clear_started_at_unix_ms();
   }
-  // The type is that of an item's input, and this is the list.
-  const auto* type = definition_of(step).has_for_each() ? nullptr : ctx_.definition->compiled(step.definition()).input_type;
+  const auto* type = ctx_.definition->compiled(step.definition()).input_type;
   if (const auto misfit = misfit_of(type, action.json())) {
     refuse("the new input of step " + step.path() + *misfit, "give JSON of the step's input_type", v1::ERROR_CODE_INVALID_ARGUMENT);
     return false;

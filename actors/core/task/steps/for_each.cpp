@@ -190,7 +190,7 @@ void task_machine::begin_item(std::uint32_t index, std::string input) {
     items.mutable_rounds()->push_back('\0');
     items.set_next_at(element->end);
   }
-  (*items.mutable_rounds())[item] = static_cast<char>(step.generation() + 1);
+  set_item_round(items, item, item_round(items, item) + 1);
   const auto& definition = definition_of(step);
   child_order order;
   order.step = index;
@@ -379,6 +379,8 @@ void task_machine::take_item_refusal(const child_refused& e) {
     undo_items(e.step);
     end_idle_items(e.step);
   } else if (e.again_at_unix_ms != 0) {
+    // It has not begun, so it will begin by the same id.
+    set_item_round(items, item, item_round(items, item) - 1);
     set_item_state(items, item, item_state::to_begin);
     sum_up_items(e.step);
     goes_forward(step) && !drains(step) ? wait_until(e.step, e.again_at_unix_ms) : end_idle_items(e.step);

@@ -5,9 +5,26 @@
 
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/record.hpp"
+#include "actors/core/task/standing.hpp"
 #include "actors/core/text/json.hpp"
 
 namespace fairlead::core {
+
+child_changed news_of(const v1::TaskRecord& child) {
+  child_changed out;
+  out.step = child.parent().step();
+  out.id = child.id();
+  out.item = child.parent().item();
+  out.state = child.state();
+  out.parked = child.parked();
+  out.reason = reason_of(child);
+  // Also of one that an operator has undone since, until that is done.
+  if (child.state() == v1::TASK_STATE_FAILED || child.state() == v1::TASK_STATE_UNDOING) {
+    const auto left = standing_of(child);
+    out.stands = !left.stands.empty() || !left.in_doubt.empty();
+  }
+  return out;
+}
 
 std::optional<item_failure> failure_of_item(const v1::TaskRecord* task) {
   if (task == nullptr) return item_failure{"not_begun", "there is no task of the item"};

@@ -1,12 +1,16 @@
 #pragma once
-// What a step with `for_each` gives for one of its items, as the item's task says.
+// What a parent is told of the task of a child, and what a step with `for_each` gives for one of its items.
 
 #include <optional>
 #include <string>
 
+#include "actors/core/task/task.hpp"
 #include "messages/task.pb.h"
 
 namespace fairlead::core {
+
+/// All but the output.
+child_changed news_of(const v1::TaskRecord& child);
 
 struct item_failure {
   std::string code;

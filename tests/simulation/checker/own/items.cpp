@@ -16,8 +16,7 @@ bool ended_in_vain(const v1::TaskRecord& task) { return task.state() == v1::TASK
 /// What the step knows of the item; nullopt: nothing, or of another task of it.
 std::optional<item_state> known_state(const v1::StepRecord& step, const child_name& name) {
   if (!step.has_items() || name.item == 0 || name.item > begun_items(step.items())) return std::nullopt;
-  const auto round = static_cast<unsigned char>(step.items().rounds()[name.item - 1]);
-  return round == name.number ? std::optional{item_state_of(step.items(), name.item - 1)} : std::nullopt;
+  return item_round(step.items(), name.item - 1) == name.number ? std::optional{item_state_of(step.items(), name.item - 1)} : std::nullopt;
 }
 
 bool is_being_undone(item_state state) {
