@@ -101,7 +101,7 @@ class families {
   ports world_;
   core::planted_faults faults_;
   std::deque<news> noted_;
-  std::int64_t begun_ = 0;         // children, by what is settled now
+  std::int64_t begun_ = 0;                                     // children, by what is settled now
   std::unordered_map<std::uint64_t, std::uint32_t> begun_by_;  // by parent: children in batch `begun_in_`
   std::uint64_t begun_in_ = 0;
   std::uint64_t settled_for_ = 0;  // the task whose decision began it; 0: nothing is settled now

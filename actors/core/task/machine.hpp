@@ -185,6 +185,7 @@ class task_machine {
   std::optional<list_element> next_element(const v1::StepRecord& step);
   void take_item_input(std::uint32_t index, std::uint32_t item, std::string input);
   void begin_item(std::uint32_t index, std::string input);
+  void cannot_begin_item(std::uint32_t index, const std::string& why);
   void sum_up_items(std::uint32_t index);
   void item_failed(std::uint32_t index, std::uint32_t item, const std::string& why);
   void end_items(std::uint32_t index);

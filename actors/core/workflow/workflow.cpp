@@ -105,8 +105,18 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
     if (!input_type) return input_type.failure();
     const auto output_type = type_of(out->types_.get(), source.name(), source.output_type());
     if (!output_type) return output_type.failure();
-    step compiled{std::move(*with), {},           {},           {},    {},          std::nullopt,
-                  std::nullopt,     std::nullopt, std::nullopt, false, of_list ? nullptr : *input_type, of_list ? nullptr : *output_type};
+    step compiled{std::move(*with),
+                  {},
+                  {},
+                  {},
+                  {},
+                  std::nullopt,
+                  std::nullopt,
+                  std::nullopt,
+                  std::nullopt,
+                  false,
+                  of_list ? nullptr : *input_type,
+                  of_list ? nullptr : *output_type};
     if (!source.when_json().empty()) {
       auto when = template_of("step " + source.name() + ", when", source.when_json());
       if (!when) return when.failure();

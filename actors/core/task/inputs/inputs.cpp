@@ -58,18 +58,19 @@ void task_machine::on(const expressions_evaluated& e) {
   if (!awaits(e.step, e.part)) return;
   const auto* what = template_of(e.step, e.part);
   if (what == nullptr || what->plain()) return;
+  const auto of_item = e.part == v1::EXPRESSION_PART_WITH && at(e.step).has_items();
+  // Another item may begin first by now.
+  if (of_item && next_item(at(e.step)) + 1 != e.item) return advance();
   if (e.failure)
     cannot_render(e.step, e.part, e.failure->sentence);
   else if (e.part == v1::EXPRESSION_PART_WHEN)
     take_condition(e.step, e.results);
   else if (e.part == v1::EXPRESSION_PART_UNTIL)
     decide_round(e.step, render(e.step, e.part, e.results));
-  else if (e.part == v1::EXPRESSION_PART_WITH && at(e.step).has_items()) {
-    // Another item may begin first by now.
-    if (next_item(at(e.step)) + 1 == e.item)
-      if (auto rendered = render(e.step, e.part, e.results)) take_item_input(e.step, next_item(at(e.step)), std::move(*rendered));
-  } else if (auto rendered = render(e.step, e.part, e.results))
-    e.part == v1::EXPRESSION_PART_OUTPUT ? void(keep_output(std::move(*rendered))) : take_input(e.step, e.part, std::move(*rendered));
+  else if (auto rendered = render(e.step, e.part, e.results))
+    of_item                                ? take_item_input(e.step, e.item - 1, std::move(*rendered))
+    : e.part == v1::EXPRESSION_PART_OUTPUT ? void(keep_output(std::move(*rendered)))
+                                           : take_input(e.step, e.part, std::move(*rendered));
   advance();
 }
 
@@ -156,9 +157,8 @@ void task_machine::cannot_render(std::uint32_t index, v1::ExpressionPart part, c
   if (part == v1::EXPRESSION_PART_OUTPUT) return park(record_, "the output of the task: " + why, ctx_.now, out_);
   auto& step = at(index);
   if (of_end(step)) return fail_for_good(index, expression_code, why);
-  const auto item =
-      part == v1::EXPRESSION_PART_WITH && step.has_items() ? "item " + std::to_string(next_item(step) + 1) + ": " : std::string{};
-  if (part != v1::EXPRESSION_PART_UNDO_WITH) return park(record_, "step " + step.path() + ": " + item + why, ctx_.now, out_);
+  if (part == v1::EXPRESSION_PART_WITH && step.has_items()) return cannot_begin_item(index, why);
+  if (part != v1::EXPRESSION_PART_UNDO_WITH) return park(record_, "step " + step.path() + ": " + why, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_UNDO);
   set_permanent_fault(index, "undo_input", why);
   step.set_given_up(true);

@@ -35,6 +35,14 @@ item_state told_state(item_state was, const child_changed& e) {
   }
 }
 
+/// The item is the next one; among those that have begun it may be already.
+void take_off_list(v1::Items& items, std::uint32_t item, const list_element& element) {
+  if (item != begun_items(items)) return;
+  items.mutable_states()->push_back(static_cast<char>(item_state::to_begin));
+  items.mutable_rounds()->push_back('\0');
+  items.set_next_at(element.end);
+}
+
 }  // namespace
 
 /// The step is ready.
@@ -144,13 +152,13 @@ bool task_machine::may_begin_item(const v1::StepRecord& step) const {
 }
 
 void task_machine::begin_items(std::uint32_t index) {
-  while (runs_items(index) && may_begin_item(at(index))) {
+  for (std::uint32_t tried = 0; runs_items(index) && may_begin_item(at(index)); ++tried) {
     // Any of them may have a large input.
-    if (out_.children.size() >= ctx_.may_begin || ordered_bytes() > most_decided_bytes) return wait_until(index, now_ms());
+    if (std::max<std::size_t>(tried, out_.children.size()) >= ctx_.may_begin || ordered_bytes() > most_decided_bytes)
+      return wait_until(index, now_ms());
     if (!template_of(at(index), v1::DIRECTION_PERFORM).plain()) return ask_for(index, v1::EXPRESSION_PART_WITH);
     auto input = render(index, v1::EXPRESSION_PART_WITH, {});
-    if (!input) return;
-    begin_item(index, std::move(*input));
+    if (input) begin_item(index, std::move(*input));
   }
 }
 
@@ -175,6 +183,21 @@ void task_machine::take_item_input(std::uint32_t index, std::uint32_t item, std:
   if (runs_items(index) && next_item(at(index)) == item && may_begin_item(at(index))) begin_item(index, std::move(input));
 }
 
+/// What the next item would be given cannot be computed. It has failed where each item counts by itself; otherwise an operator has to look.
+void task_machine::cannot_begin_item(std::uint32_t index, const std::string& why) {
+  auto& step = at(index);
+  const auto item = next_item(step);
+  if (!definition_of(step).for_each().collect())
+    return park(record_, "step " + step.path() + ": item " + std::to_string(item + 1) + ": " + why, ctx_.now, out_);
+  const auto element = next_element(step);
+  if (!element) return;
+  auto& items = *step.mutable_items();
+  take_off_list(items, item, *element);
+  set_item_state(items, item, item_state::not_begun);
+  item_failed(index, item, why);
+  sum_up_items(index);
+}
+
 void task_machine::begin_item(std::uint32_t index, std::string input) {
   auto& step = at(index);
   const auto item = next_item(step);
@@ -185,11 +208,7 @@ void task_machine::begin_item(std::uint32_t index, std::string input) {
         index, v1::EXPRESSION_PART_WITH,
         "the input has " + std::to_string(input.size()) + " bytes, and at most " + std::to_string(max_output_bytes) + " can be given");
   auto& items = *step.mutable_items();
-  if (item == begun_items(items)) {
-    items.mutable_states()->push_back(static_cast<char>(item_state::to_begin));
-    items.mutable_rounds()->push_back('\0');
-    items.set_next_at(element->end);
-  }
+  take_off_list(items, item, *element);
   set_item_round(items, item, item_round(items, item) + 1);
   const auto& definition = definition_of(step);
   child_order order;

@@ -15,7 +15,7 @@
 //   child_output      a completed step has the output of its child
 //   child_archived    no child leaves the store before its parent
 // and of the tasks of items (own/items.cpp), for which the above holds as well:
-//   item_again        an item begins once a round, and in a later one only where it has failed
+//   item_again        an item begins once under a number, and again only where it has failed
 //   item_order        items begin in the order of their list
 //   items_at_once     no more are in progress than the step says
 //   item_after_failure    none begins after one has failed, unless the step says `collect`
