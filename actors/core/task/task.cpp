@@ -204,12 +204,14 @@ void task_machine::advance() {
 }
 
 void task_machine::advance_perform() {
-  // Again after a step was skipped, passed over, dropped or undone: others may be ready now.
+  const auto goes_on = [this] { return !stopped() && !out_.fatal && record_.state() == v1::TASK_STATE_RUNNING; };
+  // Again after a step was skipped, passed over, dropped or undone: others may be ready now. A list that has failed may have ended the way
+  // forward, and with it the waits of other steps, which would seem ready.
   do {
     while (start_ready()) {
     }
-  } while (undo_dropped() || advance_all_items());
-  if (stopped() || out_.fatal || record_.state() != v1::TASK_STATE_RUNNING) return;
+  } while ((undo_dropped() || advance_all_items()) && goes_on());
+  if (!goes_on()) return;
   for (std::uint32_t i = 0; i < steps(); ++i) {
     if (to_be_looked_up(at(i)) && !under_way(at(i))) start_lookup(i);
   }

@@ -27,24 +27,30 @@ void checker::decided(const store::batch& what) {
     if (const auto* plan = restores_.on() ? nullptr : shape_of(record)) contents_.decided(record, *plan);
     for (int i = 0; i < record.steps_size(); ++i) {
       const auto& step = record.steps(i);
-      if (step.complete_by_unix_ms() == 0) continue;
+      if (step.complete_by_unix_ms() == 0 && step.held_until_unix_ms() == 0) continue;
       const step_name name{record.id(), static_cast<std::uint32_t>(i)};
       auto& past = steps_[name];
-      pace_.decided(name, step.direction(), core::attempt_of(step, step.direction()));
-      past.decided_us.try_emplace({step.direction(), core::attempt_of(step, step.direction()), step.complete_by_unix_ms()},
-                                  world_.now_us());
+      if (step.complete_by_unix_ms() != 0) {
+        pace_.decided(name, step.direction(), core::attempt_of(step, step.direction()));
+        past.decided_us.try_emplace({step.direction(), core::attempt_of(step, step.direction()), step.complete_by_unix_ms()},
+                                    world_.now_us());
+      }
       if (clock_.settings() != 0 && !restores_.on()) follow_lease(past, step);
     }
   });
 }
 
 /// A lease that a clock has put far away may be cut short once the clock is right, and not below what its agent may believe in true time: that counts
-/// from when the hand-over or the last heartbeat left.
+/// from when the hand-over or the last heartbeat left. The same holds for that of an abandoned attempt, for
+/// which the undo of its task waits.
 void checker::follow_lease(history& past, const v1::StepRecord& step) {
   if (past.all.empty()) return;
   auto& one = past.all.back();
   if (one.direction != step.direction() || one.attempt != core::attempt_of(step, step.direction())) return;
-  const auto ends_ms = step.complete_by_unix_ms();
+  const auto let_go = step.complete_by_unix_ms() == 0;
+  const auto ends_ms = let_go ? step.held_until_unix_ms() : step.complete_by_unix_ms();
+  // That is the earlier of the two ends that the attempt had.
+  if (let_go && ends_ms >= one.lease_ms) return;
   if (one.complete_by_ms == ends_ms && (step.heartbeat_by_unix_ms() == 0 || step.heartbeat_by_unix_ms() >= one.lease_ms)) return;
   auto believed_us = one.believed_us;
   if (one.heartbeat_ms > 0) {

@@ -245,7 +245,7 @@ TEST_F(family_for_each_test, a_new_process_goes_on_where_the_last_one_was) {
   EXPECT_EQ(output_of("notify"), R"(["A",2,3])");
 }
 
-TEST_F(family_for_each_test, after_a_park_the_failed_items_begin_again_in_another_round) {
+TEST_F(family_for_each_test, after_a_park_the_failed_items_begin_again_by_other_tasks) {
   auto parks = workflow_of({kept("load"), notify(2), told()}, "mailing");
   parks.set_on_failure(v1::ON_FAILURE_PARK);
   deploy(parks);
@@ -255,10 +255,10 @@ TEST_F(family_for_each_test, after_a_park_the_failed_items_begin_again_in_anothe
   EXPECT_EQ(state_of("t1"), "RUNNING PARKED");
   expect_done(operate(v1::OPERATOR_VERB_RETRY, "t1", "notify"));
   EXPECT_EQ(state_of(item(1, 2)), "RUNNING");
-  EXPECT_EQ(state_of(item(3, 2)), "RUNNING");
+  EXPECT_EQ(state_of(item(3)), "RUNNING") << "it begins for the first time";
   EXPECT_EQ(state_of(item(2, 2)), "no task") << "completed items stay";
   done(item(1, 2), "notify", R"("A")");
-  done(item(3, 2), "notify", R"("C")");
+  done(item(3), "notify", R"("C")");
   EXPECT_EQ(output_of("notify"), R"(["A","B","C"])");
 }
 
@@ -280,16 +280,46 @@ TEST_F(family_for_each_test, a_cancel_goes_down_and_no_other_item_begins) {
 TEST_F(family_for_each_test, outputs_are_gathered_over_several_decisions) {
   deploy(undone(workflow_of({kept("load"), notify(1'000), told()}, "mailing")));
   load(450);
-  // What is too much for one decision is gone on with when the task is due.
-  for (int times = 0; times < 20 && state_of("t1") != "COMPLETED"; ++times) {
-    finish_everything();
-    due("t1");
-  }
+  finish_everything();
   const auto task = *stored("t1");
   ASSERT_EQ(task.state(), v1::TASK_STATE_COMPLETED);
   std::string expected = "[";
   for (int i = 0; i < 450; ++i) expected += std::string{i == 0 ? "" : ","} + R"({"v":1})";
   EXPECT_EQ(output_of("notify"), expected + "]");
+}
+
+TEST_F(family_for_each_test, a_long_list_goes_on_with_each_commit) {
+  deploy(undone(workflow_of({kept("load"), notify(1'000), told()}, "mailing")));
+  submit(submission("t1", R"({"n":1})", "mailing"));
+  const auto list = R"([{"to":"1"},{"to":"2"},{"to":"3"},{"to":"4"},{"to":"5"},{"to":"6"},{"to":"7"},{"to":"8"},{"to":"9"}])";
+  node->shell.outcomes(from("n1/svc", {success(perform_of("t1", "load"), list)}));
+  node->shell.flush();
+  ASSERT_TRUE(node->commit_one());
+  EXPECT_EQ(state_of(item(4)), "RUNNING");
+  EXPECT_EQ(state_of(item(5)), "no task") << "other tasks have their turn first";
+  node->shell.flush();
+  ASSERT_TRUE(node->commit_one());
+  EXPECT_EQ(state_of(item(8)), "RUNNING");
+  EXPECT_EQ(state_of(item(9)), "no task");
+  node->settle();
+  EXPECT_EQ(state_of(item(9)), "RUNNING");
+}
+
+TEST_F(family_for_each_test, where_commits_take_long_more_items_begin_in_each) {
+  deploy(undone(workflow_of({kept("load"), notify(1'000), told()}, "mailing")));
+  submit(submission("t1", R"({"n":1})", "mailing"));
+  std::string list = "[";
+  for (int i = 1; i <= 60; ++i) list += (i == 1 ? "" : ",") + std::string{R"({"to":"c"})"};
+  node->shell.outcomes(from("n1/svc", {success(perform_of("t1", "load"), list + "]")}));
+  node->shell.flush();
+  time.advance(duration{12});
+  ASSERT_TRUE(node->commit_one());
+  EXPECT_EQ(state_of(item(4)), "RUNNING");
+  EXPECT_EQ(state_of(item(5)), "no task");
+  node->shell.flush();
+  ASSERT_TRUE(node->commit_one());
+  EXPECT_EQ(state_of(item(28)), "RUNNING") << "24 more: two for each millisecond of the commit before";
+  EXPECT_EQ(state_of(item(29)), "no task");
 }
 
 TEST_F(family_for_each_test, an_item_that_waits_for_an_operator_holds_the_task_up) {
