@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/items/items.hpp"
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/waits.hpp"
@@ -9,10 +10,19 @@
 
 namespace fairlead::core {
 
+namespace {
+
+/// A step with a list may run while nothing of it is in progress: its next item waits for the worker.
+bool only_waits(const v1::StepRecord& step) {
+  return !under_way(step) || (step.has_items() && step.not_before_unix_ms() == 0 && count_items(step.items()).out() == 0);
+}
+
+}  // namespace
+
 bool noted_ahead(const v1::TaskRecord& record, std::int64_t now_ms) {
   const auto ahead = [&](std::int64_t at_ms) { return set_back_since(at_ms, now_ms, small_setting_ms); };
   // While the task only waits, each check moves its wake-up and notes nothing else.
-  if (!record.scheduled() && !sleeps(record) && std::none_of(record.steps().begin(), record.steps().end(), under_way) &&
+  if (!record.scheduled() && !sleeps(record) && std::all_of(record.steps().begin(), record.steps().end(), only_waits) &&
       ahead(record.due_unix_ms() - waiting_recheck_ms))
     return true;
   if (record.scheduled() && record.delay_ms() > 0 && set_back_since(record.start_at_unix_ms(), now_ms, record.delay_ms())) return true;
@@ -62,8 +72,9 @@ void task_machine::on(const clock_set_back&) {
       out_.changed = true;
     }
   }
-  // Steps that wait for a slot or an answer keep their wake-up.
-  if (out_.changed) advance();
+  // Also if nothing has changed: a step that waits for a slot or an answer asks once more, and the wake-up is as near as that needs. Else it
+  // would be as far away as that of a child, and an answer that the worker could not give would be asked for as late.
+  advance();
   // The timeout of a task that waits for its start begins then.
   if (record_.scheduled()) return;
   const auto& workflow = ctx_.definition->definition();

@@ -8,6 +8,19 @@ namespace fairlead::core::testing {
 namespace {
 
 constexpr std::int64_t year_ms = 365LL * 24 * 3'600'000;
+constexpr std::int64_t half_an_hour_ms = 30LL * 60'000;
+
+/// The worker computes what each item is given.
+v1::WorkflowDefinition list_of_computed() {
+  auto out = with_undo_none(step("ship", {}, R"({"n":"${ .item + 1 }"})"));
+  out.mutable_for_each()->set_list_json(R"("${ .input }")");
+  out.mutable_for_each()->set_at_once(1);
+  return graph({out});
+}
+
+void no_worker_answers(world& w) {
+  ASSERT_FALSE(w.apply(expressions_evaluated{0, {}, error{v1::ERROR_CODE_UNAVAILABLE, "no worker", ""}}).changed);
+}
 
 TEST(task_clock, a_backoff_that_a_clock_ahead_has_noted_is_over_once_the_clock_is_right) {
   world w{graph({step("a")})};
@@ -92,6 +105,52 @@ TEST(task_clock, a_task_that_only_a_look_has_put_far_away_while_the_clock_was_ah
   EXPECT_TRUE(w.apply(clock_set_back{}).changed);
   EXPECT_EQ(w.record.due_unix_ms(), w.now_ms + waiting_recheck_ms);
   EXPECT_FALSE(noted_ahead(w.record, w.now_ms));
+}
+
+TEST(task_clock, a_list_whose_next_item_waits_for_the_worker_is_looked_at_again_soon) {
+  world w{list_of_computed()};
+  w.now_ms += half_an_hour_ms;
+  w.started("[1,2]");
+  ASSERT_EQ(w.at(0).state(), v1::STEP_STATE_RUNNING);
+  no_worker_answers(w);
+  w.now_ms -= half_an_hour_ms;
+  EXPECT_TRUE(noted_ahead(w.record, w.now_ms));
+  const auto made = w.apply(clock_set_back{});
+  EXPECT_TRUE(made.changed);
+  EXPECT_EQ(made.evaluations.size(), 1u);
+  EXPECT_EQ(w.record.due_unix_ms(), w.now_ms + waiting_recheck_ms);
+}
+
+TEST(task_clock, a_list_that_only_a_look_has_put_far_away_while_the_clock_was_ahead_is_looked_at_again_soon) {
+  world w{list_of_computed()};
+  w.started("[1,2]");
+  no_worker_answers(w);
+  EXPECT_FALSE(noted_ahead(w.record, w.now_ms));
+  w.now_ms += year_ms;
+  EXPECT_TRUE(w.apply(task_due{}).changed);
+  no_worker_answers(w);
+  w.now_ms -= year_ms;
+  EXPECT_TRUE(noted_ahead(w.record, w.now_ms));
+  EXPECT_EQ(w.apply(clock_set_back{}).evaluations.size(), 1u);
+  EXPECT_EQ(w.record.due_unix_ms(), w.now_ms + waiting_recheck_ms);
+  EXPECT_FALSE(noted_ahead(w.record, w.now_ms));
+}
+
+TEST(task_clock, a_step_that_waits_for_the_worker_beside_a_child_is_looked_at_again_soon) {
+  auto child = with_undo_none(step("audit"));
+  child.set_kind(v1::STEP_KIND_WORKFLOW);
+  child.clear_agent();
+  child.clear_call();
+  child.set_workflow("audits");
+  child.clear_attempts();
+  child.clear_backoff();
+  world w{graph({child, step("a", {}, R"({"n":"${ .input.n + 1 }"})")})};
+  w.now_ms += half_an_hour_ms;
+  w.started();
+  ASSERT_FALSE(w.apply(expressions_evaluated{1, {}, error{v1::ERROR_CODE_UNAVAILABLE, "no worker", ""}}).changed);
+  w.now_ms -= half_an_hour_ms;
+  EXPECT_EQ(w.apply(clock_set_back{}).evaluations.size(), 1u);
+  EXPECT_EQ(w.record.due_unix_ms(), w.now_ms + waiting_recheck_ms);
 }
 
 TEST(task_clock, a_timeout_of_the_task_counts_anew_from_the_right_clock) {
