@@ -187,17 +187,18 @@ bool task_machine::refuse_in_progress(const v1::StepRecord& step) {
 
 bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& action) {
   auto& step = at(index);
-  if (refuse_in_progress(step) || refuse_standing(step)) return false;
+  if (refuse_in_progress(step)) return false;
+  if (goes_on_without(step)) {
+    refuse("the task has gone on without step " + step.path() + ", so it is not performed any more", look_at_it());
+    return false;
+  }
+  if (refuse_standing(step)) return false;
   const auto undone = is_being_undone(step);
   if (undone && (action.has_json() || (!step.given_up() && step.not_before_unix_ms() == 0))) {
     refuse(why_not_needed(index) + ", so it is not performed any more", look_at_it());
     return false;
   }
-  if (action.has_json() && !goes_on_without(step) && !edit_input(index, action)) return false;
-  if (goes_on_without(step)) {
-    refuse("the task has gone on without step " + step.path() + ", so it is not performed any more", look_at_it());
-    return false;
-  }
+  if (action.has_json() && !edit_input(index, action)) return false;
   if (waits_itself(step) || (step.until_open() && action.has_json())) return wait_anew(index, action);
   const auto waits = step.given_up() || step.not_before_unix_ms() != 0;
   if (!waits &&
