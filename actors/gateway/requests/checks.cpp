@@ -31,8 +31,9 @@ std::optional<error> check_operator(const std::string& who, const std::string& r
 }
 
 std::optional<error> check_one_id(const std::string& id) {
-  if (id.size() <= max_id_bytes) return std::nullopt;
-  return invalid("the request names a task with an id of " + std::to_string(id.size()) + " bytes, and ids have at most 256",
+  if (id.size() <= max_known_id_bytes) return std::nullopt;
+  return invalid("the request names a task with an id of " + std::to_string(id.size()) + " bytes, and ids have at most " +
+                     std::to_string(max_known_id_bytes),
                  "fairlead task list shows all tasks");
 }
 
