@@ -69,7 +69,8 @@ plan plan_for(const v1::TaskListRequest& what) {
     };
   };
   if (!what.parent().empty()) {
-    // Before the labels, which children have from their parents: all tasks of a customer may have one. The ids of grandchildren begin so, too.
+    // Before the labels, which children have from their parents: all tasks of a customer may have one. The ids of grandchildren begin so,
+    // too.
     by_id("parent", what.parent() + "/");
   } else if (what.labels_size() > 0) {
     within("label", store::table::by_label, keys::by_label_prefix(default_namespace, what.labels(0).key(), what.labels(0).value()));

@@ -53,8 +53,8 @@ bool may_be_unknown(const v1::TaskListRequest& what);
 
 /// The places of all shards, by number, as one text; empty if all are over.
 std::string list_cursor(const std::vector<list_place>& places);
-/// Reads the text of `list_cursor`; empty: all from the beginning. Error: not a cursor over `count` shards. `only`: the shard that has all that
-/// is asked for; the others are over.
+/// Reads the text of `list_cursor`; empty: all from the beginning. Error: not a cursor over `count` shards. `only`: the shard that has all
+/// that is asked for; the others are over.
 result<std::vector<list_place>> list_places(const std::string& cursor, std::uint32_t count,
                                             std::optional<std::uint32_t> only = std::nullopt);
 

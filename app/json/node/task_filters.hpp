@@ -7,6 +7,7 @@
 
 #include "actors/core/request_limits.hpp"
 #include "messages/api.pb.h"
+#include "messages/error.hpp"
 #include "messages/ids.hpp"
 
 namespace fairlead::app {
