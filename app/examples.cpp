@@ -33,7 +33,8 @@ constexpr command_examples all[] = {
      "2h\norder --at 2026-11-24T08:00:00Z"},
     {"replies", "shop --follow"},
     {"task list",
-     "--parked\n--workflow order --state running --older-than 2h\n--ended-since 3d --state failed\n--day 2026-11-22 --workflow "
+     "--parked\n--workflow order --state running --older-than 2h\n--top-level\n--parent order-17 --state failed\n--ended-since 3d --state "
+     "failed\n--day 2026-11-22 --workflow "
      "order\n--columns task,state,why --sort "
      "-created"},
     {"task show", "order-17\norder-17 -o yaml"},

@@ -86,7 +86,9 @@ caf::result<v1::SubmitReply> gateway_shell::submit_others(v1::SubmitRequest& wha
 caf::result<v1::TaskListReply> gateway_shell::answer(v1::TaskListRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::TaskListReply>(*why);
   if (const auto shard = only_shard(what); shard && (what.has_shard() || !may_be_unknown(what))) return at(*shard, what, answer_limit);
-  auto places = list_places(what.cursor(), routes_.count());
+  // A child is on the shard of its parent.
+  const auto only = what.parent().empty() ? std::nullopt : std::optional{core::shard_of_task(what.parent(), routes_.count())};
+  auto places = list_places(what.cursor(), routes_.count(), only);
   if (!places) {
     ++refused_;
     return refusal<v1::TaskListReply>(places.failure());

@@ -60,21 +60,29 @@ plan plan_for(const v1::TaskListRequest& what) {
     out.from = std::move(prefix);
   };
   using text = std::string_view;
-  if (what.labels_size() > 0) {
+  // Ids of tasks that are archived or deleted stay, and lead nowhere.
+  const auto by_id = [&](const char* by, const std::string& prefix) {
+    within(by, store::table::task_id, keys::task_id(default_namespace, prefix));
+    out.number = [](text, text payload) {
+      v1::TaskTombstone entry;
+      return entry.ParseFromArray(payload.data(), static_cast<int>(payload.size())) ? entry.number() : 0;
+    };
+  };
+  if (!what.parent().empty()) {
+    // Before the labels, which children have from their parents: all tasks of a customer may have one. The ids of grandchildren begin so,
+    // too.
+    by_id("parent", what.parent() + "/");
+  } else if (what.labels_size() > 0) {
     within("label", store::table::by_label, keys::by_label_prefix(default_namespace, what.labels(0).key(), what.labels(0).value()));
     out.number = [](text key, text) { return keys::decode_by_label(key).value_or(store::by_label_key{}).number; };
   } else if (lists_parked(what)) {
     within("parked", store::table::held, std::string{text{keys::held_prefix(default_namespace, store::held_why::parked)}});
     out.number = [](text key, text) { return keys::decode_held(key).value_or(store::held_key{}).number; };
-  } else if (lists_by_id(what)) {
-    // The ids of a job's launches begin with its name. Ids of tasks that are archived or deleted stay, and lead nowhere.
-    const auto by_prefix = !what.id_prefix().empty();
-    within(by_prefix ? "id_prefix" : "job", store::table::task_id,
-           keys::task_id(default_namespace, by_prefix ? what.id_prefix() : what.job() + "@"));
-    out.number = [](text, text payload) {
-      v1::TaskTombstone entry;
-      return entry.ParseFromArray(payload.data(), static_cast<int>(payload.size())) ? entry.number() : 0;
-    };
+  } else if (!what.id_prefix().empty()) {
+    by_id("id_prefix", what.id_prefix());
+  } else if (!what.job().empty()) {
+    // The ids of a job's launches begin with its name.
+    by_id("job", what.job() + "@");
   } else if (!what.workflow().empty()) {
     within("workflow", store::table::by_workflow, keys::by_workflow_prefix(default_namespace, what.workflow()));
     out.number = [](text key, text) { return keys::decode_by_workflow(key).value_or(store::by_workflow_key{}).number; };
@@ -97,7 +105,9 @@ bool lists_by_end(const v1::TaskListRequest& what) {
 }
 
 bool lists_by_id(const v1::TaskListRequest& what) {
-  return !lists_ended(what) && what.labels().empty() && !lists_parked(what) && (!what.id_prefix().empty() || !what.job().empty());
+  if (lists_ended(what)) return false;
+  if (!what.parent().empty()) return true;
+  return what.labels().empty() && !lists_parked(what) && (!what.id_prefix().empty() || !what.job().empty());
 }
 
 v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snapshot& from, moment now) {

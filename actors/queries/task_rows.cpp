@@ -47,6 +47,8 @@ bool task_matches(const v1::TaskListRequest& what, const v1::TaskRecord& task, m
   if (!what.fault_code().empty() && !has_stopped_at(task, what.fault_code())) return false;
   if (!what.job().empty() && task.launch().job() != what.job()) return false;
   if (!task.id().starts_with(what.id_prefix())) return false;
+  if (what.top_level() && task.has_parent()) return false;
+  if (!what.parent().empty() && task.parent().id() != what.parent()) return false;
   if (!what.workflow().empty() && task.workflow() != what.workflow()) return false;
   for (const auto& wanted : what.labels()) {
     const auto has = std::any_of(task.labels().begin(), task.labels().end(),

@@ -77,6 +77,14 @@ status read_filter(std::string_view json, v1::TaskListRequest& out, std::string&
   if (out.labels_size() > max_filter_labels) return too_many_filters();
   if (out.archived() && out.ended_since_unix_ms() != 0)
     return invalid("Fields 'archived' and 'ended_since' of 'filter' are both given.", "Give one of the two.");
+  if (auto why = misfit_of_parents(out, "Field 'parent' of 'filter'", "'top_level'")) {
+    pointer = base + "/parent";
+    return *why;
+  }
+  auto besides = out;
+  besides.clear_top_level();
+  if (out.top_level() && besides.ByteSizeLong() == 0)
+    return invalid("Field 'filter' has no condition but 'top_level'.", "Give another one, too: no action is meant for all tasks.");
   if (out.ByteSizeLong() == 0) return invalid("Field 'filter' has no condition.", "Give at least one: no action is meant for all tasks.");
   return nothing{};
 }

@@ -125,7 +125,7 @@ class search {
 
   void add_values(const std::string& path, const std::string& option) {
     if (option == "workflow") return add_names(name_kind::workflow);
-    if (option == "task") return add_names(name_kind::task);
+    if (option == "task" || option == "parent") return add_names(name_kind::task);
     std::vector<const char*> fixed;
     if (option == "sort") fixed = {"mailbox", "handled", "restarts", "path"};
     if (begins_with(path, "job")) {

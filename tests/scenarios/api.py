@@ -212,7 +212,9 @@ def lists(to, node):
     _, page = to.expect(200, "GET", "/v1/tasks?workflow=order&older_than=1h")
     expect(page["items"] == [], f"{page}")
     for query, by, least in (("id_prefix=list-2", "id_prefix", 6), ("id_prefix=list-2&label=list:yes", "label", 6), ("agent=inventory&id_prefix=list-", "id_prefix", 25),
-                             ("agent=nobody", "all", 0), ("job=nobody", "job", 0), ("reason=nothing", "parked", 0), ("workflow=order", "workflow", 25)):
+                             ("agent=nobody", "all", 0), ("job=nobody", "job", 0), ("reason=nothing", "parked", 0), ("workflow=order", "workflow", 25),
+                             ("top_level=true&id_prefix=list-2", "id_prefix", 6), ("top_level=false&id_prefix=list-2", "id_prefix", 6),
+                             ("parent=list-2", "parent", 0), ("parent=list-2&label=list:yes", "parent", 0)):
         _, page = to.expect(200, "GET", "/v1/tasks?" + query)
         expect(page["by"] == by and (len(page["items"]) == least if by != "workflow" else len(page["items"]) >= least), f"{query}: {page}")
     _, page = to.expect(200, "GET", "/v1/tasks?id_prefix=list-2")
@@ -244,6 +246,10 @@ def ended(to, node):
     expect(page["items"] == [] and page["next"] is None, f"{page}")
     _, page = to.expect(200, "GET", f"/v1/ended?since={day}T00:00:00Z&id_prefix=list-0")
     expect([task["id"] for task in page["items"]] == ["list-0"] and page["by"] == "ended", f"{page}")
+    _, page = to.expect(200, "GET", f"/v1/ended?since={day}T00:00:00Z&id_prefix=list-0&top_level=true")
+    expect([task["id"] for task in page["items"]] == ["list-0"], f"{page}")
+    _, page = to.expect(200, "GET", f"/v1/ended?since={day}T00:00:00Z&parent=list-0")
+    expect(page["items"] == [], f"{page}")
     _, page = to.expect(200, "GET", f"/v1/ended?until={day}T00:00:00Z")
     expect(page["items"] == [], f"{page}")
     _, page = to.expect(200, "GET", f"/v1/tasks?ended_until={day}T00:00:00Z")
@@ -289,7 +295,8 @@ def refusals(to, node):
     for query, at in (("state=gone", "state"), ("page_size=0", "page_size"), ("page_size=1001", "page_size"), ("page_size=x", "page_size"), ("what=1", "what"),
                       ("parked=yes", "parked"), ("label=a", "label"), ("older_than=soon", "older_than"), ("cursor=abc", "cursor"), ("workflow=", "workflow"),
                       ("workflow=a&workflow=b", "workflow"), ("ended_since=yesterday", "ended_since"), ("job=", "job"), ("id_prefix=", "id_prefix"),
-                      ("id_prefix=" + "x" * 257, "id_prefix"),
+                      ("id_prefix=" + "x" * 257, "id_prefix"), ("top_level=1", "top_level"), ("parent=", "parent"), ("parent=a%20b", "parent"),
+                      ("parent=" + "x" * 481, "parent"), ("parent=a&top_level=true", "parent"),
                       ("ended_since=2026-11-24T00:00:00Z&ended_until=2026-11-23T00:00:00Z", "ended_until")):
         to.expect(400, "GET", "/v1/tasks?" + query, code="invalid_argument", pointer=at)
     for body, at in (({"workflow": 7}, "/workflow"), ({"input": 1}, "/workflow"), ({**task, "labels": {"a": 1}}, "/labels/a"), ({**task, "lable": 1}, "/lable"),

@@ -229,6 +229,18 @@ agents:
 
     # ---- the judge ----
 
+    def lists(self):
+        """The list without children, and the children of each task, against the ids of all tasks, which have ended."""
+        states = self.states()
+
+        def listed(*words):
+            return {one["id"] for one in fairlead_json("task", "list", "--all", *words, node=self.node.address)["tasks"]}
+        own = {one for one in states if "~" not in one}
+        expect(listed("--top-level") == own, f"without a parent are {own}")
+        for of in [task + level for task in self.kind for level in LEVELS]:
+            wanted = {one for one in states if "~" in one and one.rpartition("/")[0] == of}
+            expect((found := listed("--parent", of)) == wanted, f"the children of {of} are {wanted}, and listed are {found}")
+
     def audit(self, task, state, states):
         """What the shop has written down about the task and its children, against the only states that may be."""
         kind, count = self.kind[task], self.options.items
@@ -352,6 +364,7 @@ def run():
         for number in range(options.rounds):
             here.through_kills(number)
             print(f"ok  round {number + 1}: {here.kills} kills, {here.shop.requests} requests, {len(here.shop.book)} effects", flush=True)
+        here.lists()
         found = fairlead_json("task", "doctor", node=here.node.address)
         expect(not found["findings"], f"the doctor finds {found['findings']}")
         code, _ = here.node.end()

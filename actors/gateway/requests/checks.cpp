@@ -31,8 +31,9 @@ std::optional<error> check_operator(const std::string& who, const std::string& r
 }
 
 std::optional<error> check_one_id(const std::string& id) {
-  if (id.size() <= max_id_bytes) return std::nullopt;
-  return invalid("the request names a task with an id of " + std::to_string(id.size()) + " bytes, and ids have at most 256",
+  if (id.size() <= max_known_id_bytes) return std::nullopt;
+  return invalid("the request names a task with an id of " + std::to_string(id.size()) + " bytes, and ids have at most " +
+                     std::to_string(max_known_id_bytes),
                  "fairlead task list shows all tasks");
 }
 
@@ -190,6 +191,11 @@ std::optional<error> check_request(const v1::TaskListRequest& what) {
   for (const auto* text : {&what.job(), &what.id_prefix(), &what.fault_code(), &what.agent()})
     if (text->size() > max_id_bytes || text->find('\0') != std::string::npos)
       return invalid("a condition of the list has more than 256 bytes, or a zero byte", "give a name, a code, or the beginning of an id");
+  if (!what.parent().empty() && !possible_task_id(what.parent()))
+    return invalid("the parent that the list is about is not a task id",
+                   "give the id of a task; fairlead task list --top-level shows tasks without a parent");
+  if (what.top_level() && !what.parent().empty())
+    return invalid("no task both has no parent and is a child of " + what.parent(), "leave out one of the two conditions");
   if (what.cursor().size() > max_cursor_bytes) return invalid("the cursor of the list is not valid", "start the list from the beginning");
   const auto ended = what.archived() || what.ended_since_unix_ms() != 0 || what.ended_until_unix_ms() != 0;
   const auto lives = [](int state) { return !has_ended(static_cast<v1::TaskState>(state)); };

@@ -45,8 +45,8 @@ v1::Error error_of(const std::vector<Reply>& answers, v1::ErrorCode tolerated) {
 
 /// Conditions that a node of an earlier release leaves out, and whose tasks cannot be told from others by their rows.
 bool has_hidden_conditions(const v1::TaskListRequest& what) {
-  return !what.job().empty() || !what.id_prefix().empty() || !what.fault_code().empty() || !what.agent().empty() ||
-         what.as_of_unix_ms() != 0;
+  return !what.job().empty() || !what.id_prefix().empty() || !what.fault_code().empty() || !what.agent().empty() || what.top_level() ||
+         !what.parent().empty() || what.as_of_unix_ms() != 0;
 }
 
 /// A node of an earlier release would list other tasks.
@@ -56,7 +56,7 @@ void refuse_unknown_filters(const v1::TaskListRequest& what, std::vector<v1::Tas
     if (one.error().code() != v1::ERROR_CODE_OK || !one.by().empty()) continue;
     *one.mutable_error() =
         error{v1::ERROR_CODE_UNAVAILABLE,
-              "a shard is on a node of an earlier release, which cannot list by job, id, reason or agent, or act on what it lists",
+              "a shard is on a node of an earlier release, which cannot list by job, id, reason, agent or parent, or act on what it lists",
               "leave these conditions out, or upgrade the node"}
             .to_proto();
   }
@@ -75,8 +75,9 @@ std::string list_cursor(const std::vector<list_place>& places) {
   return out;
 }
 
-result<std::vector<list_place>> list_places(const std::string& cursor, std::uint32_t count) {
+result<std::vector<list_place>> list_places(const std::string& cursor, std::uint32_t count, std::optional<std::uint32_t> only) {
   std::vector<list_place> out(count);
+  for (std::uint32_t shard = 0; only && shard < count; ++shard) out[shard].over = shard != *only;
   if (cursor.empty()) return out;
   const auto head = first_sign + std::to_string(count) + ".";
   if (cursor.compare(0, head.size(), head) != 0) return foreign_cursor();
@@ -85,6 +86,8 @@ result<std::vector<list_place>> list_places(const std::string& cursor, std::uint
     const auto end = cursor.find('.', at);
     if ((end == std::string::npos) != (shard + 1 == count)) return foreign_cursor();
     auto part = cursor.substr(at, end == std::string::npos ? end : end - at);
+    // The cursor of a list of all shards, where the request is about one of them.
+    if (out[shard].over && part != "-") return foreign_cursor();
     out[shard].over = part == "-";
     if (!out[shard].over && !is_hex(part)) return foreign_cursor();
     if (!out[shard].over) out[shard].cursor = std::move(part);

@@ -53,8 +53,10 @@ bool may_be_unknown(const v1::TaskListRequest& what);
 
 /// The places of all shards, by number, as one text; empty if all are over.
 std::string list_cursor(const std::vector<list_place>& places);
-/// Reads the text of `list_cursor`; empty: all from the beginning. Error: not a cursor over `count` shards.
-result<std::vector<list_place>> list_places(const std::string& cursor, std::uint32_t count);
+/// Reads the text of `list_cursor`; empty: all from the beginning. Error: not a cursor over `count` shards. `only`: the shard that has all
+/// that is asked for; the others are over.
+result<std::vector<list_place>> list_places(const std::string& cursor, std::uint32_t count,
+                                            std::optional<std::uint32_t> only = std::nullopt);
 
 /// One page of all shards. `answers` holds one reply for each shard that is not over, by shard number, with at most `page_size` items, each
 /// with its own cursor. An error of any shard is the error of the page: a list that silently lacks tasks is worse than none. Only where the

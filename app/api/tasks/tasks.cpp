@@ -40,12 +40,15 @@ v1::TaskListRequest begin_list(exchange& from, const page_asked& page, bool of_e
   for (const auto& one : task_texts)
     if (!of_ended || !one.of_parked)
       take_text(from, one.name, [&](const std::string& text) {
-        if (text.size() > max_id_bytes || text.find('\0') != std::string::npos)
-          from.refuse_at(one.name, invalid("The parameter " + std::string{one.name} + " has more than " + std::to_string(max_id_bytes) +
+        if (text.size() > one.most_bytes || text.find('\0') != std::string::npos)
+          from.refuse_at(one.name, invalid("The parameter " + std::string{one.name} + " has more than " + std::to_string(one.most_bytes) +
                                                " bytes, or a zero byte.",
                                            "Give a name, a code, or the beginning of an id."));
         *(out.*one.of)() = text;
       });
+  for (const auto& one : task_flags)
+    if (!of_ended || one.of_ended) take_flag(from, one.name, [&](bool on) { (out.*one.set)(on); });
+  if (const auto why = misfit_of_parents(out, "The parameter parent", "top_level")) from.refuse_at("parent", *why);
   take_labels(from, *out.mutable_labels());
   return out;
 }
@@ -58,7 +61,6 @@ void check_times(exchange& from, const std::string& until, const v1::TaskListReq
 
 v1::TaskListRequest read_list(exchange& from, const page_asked& page) {
   auto out = begin_list(from, page, false);
-  for (const auto& one : task_flags) take_flag(from, one.name, [&](bool on) { (out.*one.set)(on); });
   for (const auto& one : task_times) {
     std::int64_t ms = 0;
     one.is_moment ? take_moment(from, one.name, ms) : take_age(from, one.name, ms);

@@ -6,6 +6,7 @@
 
 #include "app/cli/labels.hpp"
 #include "app/cli/words.hpp"
+#include "app/json/node/task_filters.hpp"
 #include "messages/task_states.hpp"
 #include "messages/time.hpp"
 
@@ -35,9 +36,15 @@ void add_filter_options(CLI::App& command, task_filter& filter) {
       ->allow_extra_args(false);
   command.add_option("--older-than", filter.older_than, "Only tasks submitted longer ago than this")->type_name("DURATION");
   command.add_option("--younger-than", filter.younger_than, "Only tasks submitted less long ago than this")->type_name("DURATION");
+  command.add_flag("--top-level", filter.top_level, "Only tasks without a parent: no items of a list, no tasks of sub-workflows");
+  command.add_option("--parent", filter.parent, "Only the children of this task")->type_name("ID");
 }
 
-bool task_filter::given() const { return !states.empty() || parked || workflow || !labels.empty() || older_than || younger_than; }
+bool task_filter::narrows() const {
+  return !states.empty() || parked || workflow || !labels.empty() || older_than || younger_than || parent;
+}
+
+bool task_filter::given() const { return narrows() || top_level; }
 
 result<v1::TaskListRequest> list_request(const task_filter& filter) {
   v1::TaskListRequest out;
@@ -65,7 +72,20 @@ result<v1::TaskListRequest> list_request(const task_filter& filter) {
                    "Give the shorter time as --older-than");
   out.set_older_than_ms(*older);
   out.set_younger_than_ms(*younger);
+  if (filter.parent && filter.parent->empty()) return invalid("--parent is empty", "Give the ID of a task, or leave --parent out");
+  out.set_top_level(filter.top_level);
+  out.set_parent(filter.parent.value_or(""));
+  if (auto why = misfit_of_parents(out, "--parent", "--top-level")) return *why;
   return out;
+}
+
+std::optional<error> conditions_left_out(const v1::TaskListRequest& what, const v1::TaskListReply& answer) {
+  const auto may_be_unknown = !what.job().empty() || !what.id_prefix().empty() || !what.agent().empty() || !what.fault_code().empty() ||
+                              what.top_level() || !what.parent().empty();
+  if (!may_be_unknown || !answer.by().empty() || !answer.missing().empty()) return std::nullopt;
+  return error{v1::ERROR_CODE_UNAVAILABLE,
+               "the node is of an earlier release, which does not know these conditions and has listed other tasks",
+               "ask a node of this release, or leave out the options"};
 }
 
 }  // namespace fairlead::app

@@ -45,10 +45,13 @@ status read_words(const operate_options& options, bool needs_step, operation& ou
   if (options.filter.given()) {
     const std::size_t most = needs_step ? 1 : 0;
     if (words.size() > most) return invalid("Both '" + words.front() + "' and a filter are given", "Give either a task ID or a filter");
+    if (!options.filter.narrows())
+      return invalid("--top-level is the only filter, and would mean nearly all tasks",
+                     "Give another filter, too: --state, --parked, --workflow, --label, --older-than, --younger-than");
   } else {
     if (words.empty())
       return invalid("No task is given",
-                     "Give a task ID, or a filter: --state, --parked, --workflow, --label, --older-than, --younger-than");
+                     "Give a task ID, or a filter: --state, --parked, --workflow, --label, --older-than, --younger-than, --parent");
     if (!possible_task_id(words.front()))
       return invalid("'" + words.front() + "' is not a task id",
                      "An id has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -, and that of a child up to 480, with ~");

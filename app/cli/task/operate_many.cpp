@@ -72,6 +72,7 @@ result<found_tasks> find_tasks(client& to, const operation& what) {
   for (;;) {
     auto page = to.list(request);
     if (!page) return page.failure();
+    if (auto why = conditions_left_out(request, *page)) return *why;
     for (auto& task : *page->mutable_items()) {
       if (!concerns(what.action.verb(), task) || !known.insert(task.id()).second) continue;
       if (left_to_parent(what.action.verb(), task.id())) {

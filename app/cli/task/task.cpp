@@ -107,10 +107,8 @@ void list_tasks(cli_context& context, const list_options& options) {
       context.code = fail(reply.failure());
       return;
     }
-    if ((options.job || options.id_prefix || options.agent || options.fault) && reply->by().empty() && reply->missing().empty()) {
-      context.code = fail({v1::ERROR_CODE_UNAVAILABLE,
-                           "the node is of an earlier release, which does not know these conditions and has listed other tasks",
-                           "ask a node of this release, or leave out the options"});
+    if (const auto why = conditions_left_out(*request, *reply)) {
+      context.code = fail(*why);
       return;
     }
     if (!reply->missing().empty()) missing = reply->missing();

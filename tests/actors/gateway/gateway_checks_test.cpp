@@ -44,6 +44,33 @@ TEST(check_of_a_request, for_ended_tasks_needs_a_time_that_may_have_some_and_no_
   EXPECT_EQ(refused(what), "a list of ended tasks cannot have tasks that live");
 }
 
+TEST(check_of_a_request, for_children_needs_a_parent_that_may_be_one) {
+  v1::TaskListRequest what;
+  what.set_top_level(true);
+  EXPECT_EQ(refused(what), "");
+  what.set_parent("order-7");
+  EXPECT_EQ(refused(what), "no task both has no parent and is a child of order-7");
+  what.clear_top_level();
+  EXPECT_EQ(refused(what), "");
+  what.set_parent("order-7/ship~1");
+  EXPECT_EQ(refused(what), "");
+  for (const auto& id : {std::string{"a b"}, std::string(481, 'x'), std::string("a\0b", 3)}) {
+    what.set_parent(id);
+    EXPECT_EQ(refused(what), "the parent that the list is about is not a task id") << id;
+  }
+}
+
+TEST(check_of_a_request, takes_the_ids_of_children_which_are_longer_than_chosen_ones) {
+  v1::TaskShowRequest show;
+  show.set_id(std::string(256, 'o') + "/ship~1");
+  EXPECT_EQ(refused(show), "");
+  v1::StatesRequest states;
+  states.add_ids(std::string(480, 'o'));
+  EXPECT_EQ(refused(states), "");
+  states.add_ids(std::string(481, 'o'));
+  EXPECT_EQ(refused(states), "the request names a task with an id of 481 bytes, and ids have at most 480");
+}
+
 TEST(check_of_a_request, to_submit_with_a_name_of_the_node_is_refused_to_all_but_the_node) {
   v1::SubmitRequest what;
   const std::pair<const char*, const char*> items[] = {

@@ -131,6 +131,11 @@ TEST(task_list_request, may_have_conditions_that_a_node_of_an_earlier_release_do
   EXPECT_TRUE(may_be_unknown(until));
   job.set_job("nightly");
   EXPECT_TRUE(may_be_unknown(job));
+  auto top_level = what, children = what;
+  top_level.set_top_level(true);
+  EXPECT_TRUE(may_be_unknown(top_level));
+  children.set_parent("order-7");
+  EXPECT_TRUE(may_be_unknown(children));
 }
 
 TEST(merged_task_list, goes_by_the_end_where_the_shards_do) {
@@ -167,6 +172,33 @@ TEST(merged_task_list, goes_by_the_ids_where_they_led_and_refuses_a_shard_that_c
   const auto part = merge_tasks(what, std::vector<list_place>(2), answers);
   EXPECT_EQ(part.items_size(), 1);
   EXPECT_EQ(part.missing_size(), 1);
+}
+
+TEST(merged_task_list, of_the_children_of_a_task_asks_one_shard_page_after_page) {
+  v1::TaskListRequest what;
+  what.set_parent("o-1");
+  what.set_page_size(1);
+  auto places = list_places("", 3, 1);
+  ASSERT_TRUE(places.ok());
+  EXPECT_TRUE((*places)[0].over && !(*places)[1].over && (*places)[2].over);
+  v1::TaskListReply answer;
+  answer.set_by("parent");
+  answer.set_cursor("0012");
+  answer.add_items()->set_id("o-1/ship~2");
+  answer.mutable_items(0)->set_cursor("0012");
+  auto page = merge_tasks(what, *places, {answer});
+  ASSERT_EQ(page.items_size(), 1);
+  EXPECT_EQ(page.cursor(), "m3.-.0012.-");
+  places = list_places(page.cursor(), 3, 1);
+  ASSERT_TRUE(places.ok());
+  EXPECT_EQ((*places)[1].cursor, "0012");
+  answer.clear_cursor();
+  page = merge_tasks(what, *places, {answer});
+  EXPECT_EQ(page.items_size(), 1);
+  EXPECT_EQ(page.cursor(), "");
+  for (const auto* foreign : {"m3.0012.0012.-", "m3.-.-.0012", "m3.-.-.-"}) EXPECT_FALSE(list_places(foreign, 3, 1).ok()) << foreign;
+  answer.clear_by();
+  EXPECT_EQ(merge_tasks(what, *list_places("", 3, 1), {answer}).error().code(), v1::ERROR_CODE_UNAVAILABLE) << "it lists all tasks";
 }
 
 TEST(merged_task_list, says_which_shard_is_missing_and_shows_no_part_of_the_truth) {

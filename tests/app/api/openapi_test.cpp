@@ -10,6 +10,7 @@
 
 #include "app/api/api.hpp"
 #include "app/api/openapi.hpp"
+#include "app/json/node/task_filters.hpp"
 
 namespace fairlead::app::api {
 namespace {
@@ -40,6 +41,30 @@ TEST(openapi_document, has_each_problem_code) {
   std::set<std::string> documented;
   for (const auto& one : document.at("components").at("schemas").at("ProblemCode").at("enum")) documented.insert(one.get<std::string>());
   for (const auto& one : door::problem_kinds()) EXPECT_EQ(documented.count(std::string{one.code}), 1U) << one.code;
+}
+
+/// The names of the parameters of a path's GET.
+std::set<std::string> parameters_of(const nlohmann::json& document, const std::string& path) {
+  std::set<std::string> out;
+  for (const auto& one : document.at("paths").at(path).at("get").at("parameters")) {
+    const auto& whole = one.contains("$ref") ? document.at(nlohmann::json::json_pointer{one.at("$ref").get<std::string>().substr(1)}) : one;
+    out.insert(whole.at("name").get<std::string>());
+  }
+  return out;
+}
+
+TEST(openapi_document, has_each_condition_of_the_lists_of_tasks_and_of_actions_on_many) {
+  const auto document = served_document();
+  const auto of_list = parameters_of(document, "/v1/tasks"), of_ended = parameters_of(document, "/v1/ended");
+  const auto& of_actions = document.at("components").at("schemas").at("TaskFilter").at("properties");
+  const auto expect_named = [&](const std::string& name, bool is_of_ended) {
+    EXPECT_EQ(of_list.count(name), 1U) << name;
+    EXPECT_EQ(of_ended.count(name), is_of_ended ? 1U : 0U) << name;
+    EXPECT_TRUE(of_actions.contains(name)) << name;
+  };
+  for (const auto& one : task_texts) expect_named(one.name, !one.of_parked);
+  for (const auto& one : task_flags) expect_named(one.name, one.of_ended);
+  for (const auto& one : task_times) expect_named(one.name, false);
 }
 
 TEST(openapi_document, says_its_release) {

@@ -38,6 +38,8 @@ TEST(action_on_many, says_which_tasks_are_meant) {
   EXPECT_EQ(other.which.id_prefix(), "n");
   EXPECT_EQ(other.which.agent(), "bank");
   EXPECT_EQ(other.which.ended_until_unix_ms(), 1'795'478'400'000);
+  EXPECT_EQ(read(R"({"verb": "retry", "filter": {"parent": "order-7/ship~1"}})").which.parent(), "order-7/ship~1");
+  EXPECT_TRUE(read(R"({"verb": "cancel", "filter": {"top_level": true, "workflow": "order"}})").which.top_level());
 }
 
 TEST(action_on_many, is_refused_with_the_field_at_fault) {
@@ -48,6 +50,11 @@ TEST(action_on_many, is_refused_with_the_field_at_fault) {
   EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"state": ["lost"]}})"), "/filter/state/0: There is no state 'lost'.");
   EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"stat": ["running"]}})"), "/filter/stat: Unknown field 'stat' of 'filter'");
   EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"parked": true, "job": ""}})"), "/filter/job: Field 'job' of 'filter' is empty");
+  EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"top_level": true}})"), "/filter: Field 'filter' has no condition but 'top_level'.");
+  EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": {"top_level": false}})"), "/filter: Field 'filter' has no condition.");
+  EXPECT_EQ(refusal(R"({"verb": "retry", "filter": {"top_level": true, "parent": "order-7"}})"),
+            "/filter/parent: Field 'parent' of 'filter' and 'top_level' are both given, and no child is without a parent.");
+  EXPECT_EQ(refusal(R"({"verb": "retry", "filter": {"parent": "a b"}})"), "/filter/parent: Field 'parent' of 'filter' is not a task id.");
   EXPECT_EQ(refusal(R"({"verb": "cancel", "filter": []})"), "/filter: Field 'filter' must be an object, found an array");
   EXPECT_EQ(refusal(R"({"verb": "explode", "filter": {"parked": true}})").substr(0, 34), "/verb: There is no verb 'explode'.");
   EXPECT_EQ(refusal(R"({"verb": "skip", "filter": {"parked": true}})"), "/step: No step is given.");

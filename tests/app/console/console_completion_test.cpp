@@ -69,7 +69,9 @@ TEST(console_completion, offers_any_task_to_a_signal_and_then_the_signals_of_its
 }
 
 TEST(console_completion, offers_options_and_their_values) {
-  EXPECT_EQ(found("tasks --pa"), (list{"--parked"}));
+  EXPECT_EQ(found("tasks --pa"), (list{"--parent", "--parked"}));
+  EXPECT_EQ(found("tasks --to"), (list{"--top-level"}));
+  EXPECT_EQ(found("tasks --parent o"), (list{"order-1", "order-2"}));
   EXPECT_EQ(found("tasks --state un"), (list{"undoing", "undone"}));
   EXPECT_EQ(found("alerts --state o"), (list{"open"}));
   EXPECT_EQ(found("tasks --workflow=re"), (list{"--workflow=refund"}));
@@ -100,7 +102,7 @@ TEST(console_completion, offers_jobs_also_right_after_job_and_the_words_of_their
 }
 
 TEST(console_completion, looks_through_watch_and_help) {
-  EXPECT_EQ(found("watch -n 1 tasks --pa"), (list{"--parked"}));
+  EXPECT_EQ(found("watch -n 1 tasks --pa"), (list{"--parent", "--parked"}));
   EXPECT_EQ(found("watch sh"), (list{"shards"}));
   EXPECT_EQ(found("watch -n "), (list{}));
   EXPECT_EQ(found("help task re"), (list{"resume", "retry"}));

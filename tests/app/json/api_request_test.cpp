@@ -22,6 +22,8 @@ TEST(api_requests, do_what_commands_do) {
   for (const auto& [command, request] : {
            row{"fairlead task list", "GET /v1/tasks"},
            row{"fairlead task list --parked --workflow order", "GET /v1/tasks?parked=true&workflow=order"},
+           row{"fairlead task list --top-level --state running", "GET /v1/tasks?top_level=true&state=running"},
+           row{"fairlead task list --parent orders/7", "GET /v1/tasks?parent=orders%2F7"},
            row{"fairlead task show orders/7", "GET /v1/tasks/orders%2F7"},
            row{"fairlead task retry o-1", R"(POST /v1/tasks/o-1/actions {"verb":"retry"})"},
            row{"fairlead task retry o-1 charge --input JSON",

@@ -1,4 +1,4 @@
-// Lists of tasks by label and state, page after page, against what each commit has shown.
+// Lists of tasks by label, state and parent, page after page, against what each commit has shown.
 
 #include <map>
 #include <set>
@@ -29,12 +29,15 @@ std::set<std::string> all_pages(v1::TaskListRequest ask, const store::snapshot& 
 void checker::judge_lists(const store::snapshot& durable) const {
   std::map<std::pair<std::string, std::string>, std::set<std::string>> by_label;
   std::map<v1::TaskState, std::set<std::string>> by_state;
+  std::map<std::string, std::set<std::string>> by_parent;
+  std::set<std::string> top_level;
   for (const auto& [number, record] : seen_) {
     // A task that is on its way to an archive is listed until it is there.
     const auto moving = store::is_moving(durable, number);
     if (archives_.has(record.id()) && moving.ok() && !*moving) continue;
     for (const auto& label : record.labels()) by_label[{label.key(), label.value()}].insert(record.id());
     by_state[record.state()].insert(record.id());
+    (record.has_parent() ? by_parent[record.parent().id()] : top_level).insert(record.id());
   }
   const auto compare = [&](const v1::TaskListRequest& ask, const std::set<std::string>& wanted) {
     const auto listed = all_pages(ask, durable, clock_.now());
@@ -55,6 +58,17 @@ void checker::judge_lists(const store::snapshot& durable) const {
     ask.add_states(state);
     compare(ask, wanted);
   }
+  for (const auto& [parent, wanted] : by_parent) {
+    v1::TaskListRequest ask;
+    ask.set_page_size(wanted.size() > 20 ? 37 : 2);
+    ask.set_parent(parent);
+    compare(ask, wanted);
+  }
+  if (by_parent.empty()) return;
+  v1::TaskListRequest ask;
+  ask.set_page_size(top_level.size() > 20 ? 37 : 2);
+  ask.set_top_level(true);
+  compare(ask, top_level);
 }
 
 }  // namespace fairlead::simulation
