@@ -312,9 +312,9 @@ void families::tell_of_children(std::uint64_t parent) {
 std::uint32_t families::may_begin(std::uint64_t parent) const {
   // An item keeps the Scheduler busy for a good 100 us, and a list goes on once per commit. Where commits take long there is time for more.
   const auto most = std::clamp<std::int64_t>(2 * world_.batches->commit_time().count(), least_begun_at_once, most_begun_at_once);
+  if (begun_in_ != world_.batches->sequence()) return static_cast<std::uint32_t>(most);
   const auto found = begun_by_.find(parent);
-  const auto begun = begun_in_ != world_.batches->sequence() || found == begun_by_.end() ? 0 : found->second;
-  return static_cast<std::uint32_t>(std::max<std::int64_t>(most - begun, 0));
+  return static_cast<std::uint32_t>(std::max<std::int64_t>(most - (found == begun_by_.end() ? 0 : found->second), 0));
 }
 
 bool families::may_be_cancelled(const v1::TaskRecord& record) {
