@@ -285,7 +285,10 @@ void families::tell_of_children(std::uint64_t parent, std::uint32_t step) {
   const auto* by = sound(*world_.tasks, parent);
   if (by == nullptr) return;
   for (auto& [child, parked, undoes] : children_out(*by, by->steps(static_cast<int>(step)), step)) {
-    if (is_told_of(child, parked, undoes)) continue;
+    // What has been ordered is to be done yet.
+    const auto is_ordered =
+        std::any_of(noted_.begin(), noted_.end(), [&](const news& one) { return one.order && one.order->id == child.id; });
+    if (is_ordered || is_told_of(child, parked, undoes)) continue;
     const auto number = number_of(child.id);
     const auto* record = number != 0 ? sound(*world_.tasks, number) : nullptr;
     if (world_.tasks->failed()) return;
