@@ -138,7 +138,14 @@ class calculator {
     auto out = part();
     while (out && take(sign)) {
       const auto next = part();
-      if (!next || out->is != value::kind::number || next->is != value::kind::number) return std::nullopt;
+      if (!next) return std::nullopt;
+      // As in jq.
+      if (sign == '+' && next->is == value::kind::null) continue;
+      if (sign == '+' && out->is == value::kind::null) {
+        out = next;
+        continue;
+      }
+      if (out->is != value::kind::number || next->is != value::kind::number) return std::nullopt;
       out->number = how(out->number, next->number);
     }
     return out;

@@ -137,6 +137,7 @@ bool task_machine::take_child_news(const child_changed& e) {
   auto* step = &at(e.step);
   if (!step->has_child() || step->child().id() != e.id) return false;
   auto& child = *step->mutable_child();
+  const auto parks = e.parked && !child.parked();
   const auto same = child.state() == e.state && child.parked() == e.parked && child.stands() == e.stands;
   const auto told_in_vain = child_out(*step) && (fairlead::has_ended(e.state) || (e.parked && !record_.parked()));
   if (same && !told_in_vain) return false;
@@ -145,9 +146,11 @@ bool task_machine::take_child_news(const child_changed& e) {
   child.set_stands(e.stands);
   out_.changed = out_.accepted = true;
   if (fairlead::has_ended(e.state)) child_ended(e);
-  // It crashed when it was asked, and an operator has let it go on.
-  const auto goes_on = e.state == v1::TASK_STATE_RUNNING && !e.parked && step->state() == v1::STEP_STATE_RUNNING;
-  if (goes_on && record_.terminated())
+  // It crashed when it was asked, and an operator has let it go on. One that is to be terminated need not wait for that: it is asked once
+  // more, and not again if it crashes again.
+  const auto lives = e.state == v1::TASK_STATE_RUNNING && step->state() == v1::STEP_STATE_RUNNING;
+  const auto goes_on = lives && !e.parked;
+  if (lives && (goes_on || parks) && record_.terminated())
     ask_child(e.step, v1::OPERATOR_VERB_TERMINATE);
   else if (goes_on && (record_.state() == v1::TASK_STATE_UNDOING || step->dropped()))
     ask_child(e.step, v1::OPERATOR_VERB_CANCEL);

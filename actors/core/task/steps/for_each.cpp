@@ -359,9 +359,12 @@ bool task_machine::take_item_news(const child_changed& e) {
   if (e.item == 0 || item >= begun_items(items) || item_id(record_, step, item) != e.id) return false;
   const auto was = item_state_of(items, item);
   const auto now = told_state(was, e);
-  const auto goes_on = e.state == v1::TASK_STATE_RUNNING && !e.parked && step.state() == v1::STEP_STATE_RUNNING;
-  // It crashed when it was asked, and an operator has let it go on.
-  const auto asks_again = goes_on && (record_.terminated() || record_.state() == v1::TASK_STATE_UNDOING || step.dropped());
+  const auto lives = e.state == v1::TASK_STATE_RUNNING && step.state() == v1::STEP_STATE_RUNNING;
+  const auto goes_on = lives && !e.parked;
+  const auto parks = lives && e.parked && now != was;
+  // As for a sub-workflow (child.cpp).
+  const auto asks_again =
+      record_.terminated() ? goes_on || parks : goes_on && (record_.state() == v1::TASK_STATE_UNDOING || step.dropped());
   const auto told_in_vain = is_item_out(now) && e.parked && !record_.parked();
   // What it refuses it refuses again.
   if (now == was && !told_in_vain) return false;

@@ -164,11 +164,11 @@ void checker::judge_item_begins(const v1::TaskRecord& record, const v1::TaskReco
   }
   judge_inherited(record, parent, name);
   const auto* plan = shape_of(parent);
-  if (plan != nullptr && plan->has_items(record.parent().step())) judge_item_order(record, parent, name, *plan, durable);
+  if (plan != nullptr && plan->has_items(record.parent().step())) judge_item_order(record, parent, name, *plan);
 }
 
-void checker::judge_item_order(const v1::TaskRecord& record, const v1::TaskRecord& parent, const child_name& name, const shape& plan,
-                               const store::snapshot& durable) const {
+void checker::judge_item_order(const v1::TaskRecord& record, const v1::TaskRecord& parent, const child_name& name,
+                               const shape& plan) const {
   const auto& step = parent.steps(static_cast<int>(record.parent().step()));
   if (bugs_.about(parent.id())) return;
   std::map<std::uint32_t, std::string> last;  // by item
@@ -179,9 +179,14 @@ void checker::judge_item_order(const v1::TaskRecord& record, const v1::TaskRecor
     if (other.number != name.number) continue;
     world_.judges("item_order");
     if (other.item > name.item) world::broken("item_order", record.id() + " begins after " + id);
-    world_.judges("item_after_failure");
-    const auto stops = !plan.step(record.parent().step()).for_each().collect() && !bugs_.about(id);
-    if (stops && children_.failed.count(id) != 0)
+  }
+  world_.judges("item_after_failure");
+  const auto stops = !plan.step(record.parent().step()).for_each().collect();
+  for (const auto& [item, id] : last) {
+    // Since an operator has had the step tried again, those that have failed are to begin again, or have begun.
+    const auto state = known_state(step, *read_child_id(id));
+    const auto has_failed = state == item_state::failed || state == item_state::left_behind;
+    if (stops && has_failed && children_.failed.count(id) != 0 && !bugs_.about(id))
       world::broken("item_after_failure", record.id() + " begins, and " + id + " had ended in vain");
   }
   for (std::uint32_t item = 1; item < name.item; ++item) {
@@ -189,8 +194,7 @@ void checker::judge_item_order(const v1::TaskRecord& record, const v1::TaskRecor
     // It was refused a task.
     if (item <= begun_items(step.items()) && item_state_of(step.items(), item - 1) == item_state::not_begun) continue;
     if (before == last.end()) world::broken("item_order", record.id() + " begins before item " + to_string(item));
-    const auto task = task_of(durable, before->second);
-    if (read_child_id(before->second)->number != name.number && (!task || ended_in_vain(*task)))
+    if (known_state(step, *read_child_id(before->second)) == item_state::to_begin)
       world::broken("item_order", record.id() + " begins before item " + to_string(item) + " begins again");
   }
 }
@@ -247,6 +251,8 @@ void checker::judge_refused_item(const v1::TaskRecord& record, std::uint32_t ind
   const auto goes_on = record.state() == v1::TASK_STATE_RUNNING && !record.failing() && !step.dropped();
   if (!goes_on || record.parent().depth() >= most_levels) return;
   const auto& says = plan.step(index);
+  // What it would be given could not be computed.
+  if (says.for_each().collect() && says.with_json().find("${") != std::string::npos) return;
   world_.judges("item_refused");
   // The output of another step may be anything.
   const auto has = [&](const char* part) { return says.with_json().find(part) != std::string::npos; };
