@@ -117,7 +117,11 @@ void checker::judge_item(const v1::TaskRecord& parent, const child_name& name, c
   switch (*state) {
     case item_state::running: agrees = lives && !child.parked(); break;
     case item_state::parked: agrees = lives && child.parked(); break;
-    case item_state::completed: agrees = child.state() == v1::TASK_STATE_COMPLETED || undone_alone; break;
+    case item_state::completed:
+      // An undo that has ended in vain is to be tried again.
+      agrees = child.state() == v1::TASK_STATE_COMPLETED || undone_alone ||
+               (child.state() == v1::TASK_STATE_FAILED && step.state() == v1::STEP_STATE_UNDOING);
+      break;
     case item_state::failed:
     case item_state::to_begin: agrees = ended_in_vain(child) || undone_alone; break;
     case item_state::left_behind: agrees = child.state() == v1::TASK_STATE_FAILED || undone_alone; break;
