@@ -81,9 +81,9 @@ void families::tell_of(const v1::TaskRecord& record) {
   settle(record.number());
 }
 
-void families::after_crash(std::uint64_t task) {
+void families::after_crash(std::uint64_t task, bool was_parked) {
   if (const auto* record = sound(*world_.tasks, task); record != nullptr) tell_of(*record);
-  tell_of_children(task);
+  if (!was_parked) tell_of_children(task);
 }
 
 void families::settle(std::uint64_t decided) {

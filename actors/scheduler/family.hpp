@@ -64,9 +64,10 @@ class families {
 
   /// The parent is told how the task is now. No effect for a task that is no child.
   void tell_of(const v1::TaskRecord& record);
-  /// A decision about the task has crashed, and it has been parked: its parent is told how it is, and it is told of its children, some of
-  /// which may have been told of in vain.
-  void after_crash(std::uint64_t task);
+  /// A decision about the task has crashed, and it has been parked: its parent is told how it is. One that was parked before is so still, and
+  /// what its parent has asked of it is not done. Others are told of their children, some of which may have been told of in vain: once, because
+  /// that may be what they crash at.
+  void after_crash(std::uint64_t task, bool was_parked);
   /// Of the children of a task's step that are in progress: they live, and their parent knows how.
   bool is_told_of(const v1::TaskRecord& parent, const v1::StepRecord& step);
   /// Tells the parent what the store has of the step's children.

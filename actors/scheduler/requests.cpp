@@ -393,7 +393,7 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
                       "fairlead task undo " + task->record.parent().id() + " undoes both"});
   }
   // A telling may have been lost by a crashed decision; while a task is parked nothing else brings it again.
-  if (task->record.parked_for_child()) families_.tell_of_children(number);
+  if (task->record.parked()) families_.tell_of_children(number);
   const auto done = apply(*task, event);
   if (const auto* now = find(number); now == nullptr || !now->poison.empty())
     return refused({v1::ERROR_CODE_INTERNAL,

@@ -214,11 +214,11 @@ void scheduler::forget_if_idle(std::uint64_t number) {
     const auto reason = task.poison;
     live_.erase(found);
     auto* again = load(number);
+    const auto was_parked = again != nullptr && again->record.parked();
     if (again != nullptr) apply(*again, core::task_poisoned{reason});
-    // One that was parked before is so still, and what its parent has asked of it is not done.
-    families_.after_crash(number);
+    families_.after_crash(number, was_parked);
     again = find(number);
-    if (again == nullptr || !has_ended(again->record.state())) return;
+    if (again == nullptr || !again->poison.empty() || !has_ended(again->record.state())) return;
     // Who asked meanwhile saw the half changed record, and the end has been told to all others already.
     std::vector<std::uint64_t> untold;
     const auto [first, last] = subscribers_.equal_range(number);

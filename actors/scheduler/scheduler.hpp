@@ -310,6 +310,7 @@ class scheduler final : private launch_tasks, private family_tasks {
     v1::Recover what;
   };
   std::deque<due_step> going_on_;                       // in the order of their batches
+  std::uint64_t turns_ = 0;                             // how often steps have gone on
   std::deque<std::uint64_t> pending_ahead_;             // next pending tasks, read ahead from their index
   std::unordered_set<std::uint64_t> suspects_;          // tasks that waited in vain at the last check
   std::unordered_map<std::uint64_t, unsigned> mended_;  // tasks whose waits were found in vain -> how often

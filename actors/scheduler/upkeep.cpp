@@ -79,6 +79,10 @@ void scheduler::go_on() {
   v1::RecoverBatch due;
   for (; !going_on_.empty() && batches_.durable(going_on_.front().sequence); going_on_.pop_front())
     *due.add_items() = std::move(going_on_.front().what);
+  // Lists of one task share what may begin in a commit: another one is first each time.
+  if (const auto many = due.items_size(); many > 1)
+    std::rotate(due.mutable_items()->begin(), due.mutable_items()->begin() + static_cast<int>(turns_++ % static_cast<unsigned>(many)),
+                due.mutable_items()->end());
   if (!draining_ && !due.items().empty()) recover(due);
 }
 

@@ -70,7 +70,7 @@ TEST(console_completion, offers_any_task_to_a_signal_and_then_the_signals_of_its
 
 TEST(console_completion, offers_options_and_their_values) {
   EXPECT_EQ(found("tasks --pa"), (list{"--parent", "--parked"}));
-  EXPECT_EQ(found("tasks --to"), (list{"--top-level"}));
+  EXPECT_EQ(found("tasks --top"), (list{"--top-level"}));
   EXPECT_EQ(found("tasks --parent o"), (list{"order-1", "order-2"}));
   EXPECT_EQ(found("tasks --state un"), (list{"undoing", "undone"}));
   EXPECT_EQ(found("alerts --state o"), (list{"open"}));

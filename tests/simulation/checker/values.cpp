@@ -114,8 +114,11 @@ class calculator {
     auto out = sum();
     if (out && take('>')) {
       const auto other = sum();
-      if (!other || out->is != value::kind::number || other->is != value::kind::number) return std::nullopt;
-      out = truth_value(out->number > other->number);
+      if (!other) return std::nullopt;
+      const auto are_numbers = out->is == value::kind::number && other->is == value::kind::number;
+      if (!are_numbers && out->is == other->is && out->is != value::kind::null) return std::nullopt;
+      // As in jq, whose order of kinds is that of value::kind.
+      out = truth_value(are_numbers ? out->number > other->number : out->is > other->is);
     }
     skip();
     if (!rest_.empty()) return std::nullopt;

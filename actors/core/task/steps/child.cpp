@@ -206,7 +206,7 @@ void task_machine::on(const child_refused& e) {
     step->set_attempt(step->attempt() - 1);
     move_step(record_, e.step, step_moves::hand_back, ctx_.now, out_, "later");
     // Told late, the task may be undone by now.
-    if (goes_forward(*step)) wait_until(e.step, e.again_at_unix_ms);
+    if (goes_forward(*step) && !drains(*step)) wait_until(e.step, e.again_at_unix_ms);
   } else {
     // Of one that is lost nobody knows what it has done.
     if (e.code == child_gone_code)

@@ -156,9 +156,14 @@ void task_machine::begin_items(std::uint32_t index) {
     // Any of them may have a large input.
     if (std::max<std::size_t>(tried, out_.children.size()) >= ctx_.may_begin || ordered_bytes() > most_decided_bytes)
       return wait_until(index, now_ms());
-    if (!template_of(at(index), v1::DIRECTION_PERFORM).plain()) return ask_for(index, v1::EXPRESSION_PART_WITH);
-    auto input = render(index, v1::EXPRESSION_PART_WITH, {});
-    if (input) begin_item(index, std::move(*input));
+    if (template_of(at(index), v1::DIRECTION_PERFORM).plain()) {
+      if (auto input = render(index, v1::EXPRESSION_PART_WITH, {})) begin_item(index, std::move(*input));
+      continue;
+    }
+    const auto item = next_item(at(index));
+    ask_for(index, v1::EXPRESSION_PART_WITH);
+    // Unless the item cannot even be given to the worker, and has failed.
+    if (next_item(at(index)) == item) return;
   }
 }
 
