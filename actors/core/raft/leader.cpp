@@ -29,6 +29,7 @@ void consensus::follow_members(log_index next) {
     if (others_.count(id) > 0) continue;
     auto& one = others_[id];
     one.next = next;
+    one.sent_when_followed = sent_;
     one.last_contact_ms = one.looked_at_ms = now_.boot_ms;
   }
 }
@@ -130,6 +131,8 @@ void consensus::answer(const message& from, const append_reply& said) {
   const auto found = others_.find(from.from);
   if (role_ != role::leader || found == others_.end()) return;
   auto& of = found->second;
+  // It has left since, and is a member again. What it confirmed then may have gone with its store: nobody took it to be needed any more.
+  if (said.number <= of.sent_when_followed) return;
   of.last_contact_ms = now_.boot_ms;
   if (said.rejected) {
     // It was sent when the replica had already confirmed that index, and it lacks it now: a lost disk, or a copy of an older one (R14).

@@ -26,7 +26,8 @@ struct progress {
   log_index lost = 0;
   bool declines = false;  // it does not want to be the next leader
 
-  std::uint64_t sent_when_known = 0;  // messages of entries that the leader had sent when `match` last rose
+  std::uint64_t sent_when_followed = 0;  // messages of entries that the leader had sent when the replica became a member
+  std::uint64_t sent_when_known = 0;     // and when `match` last rose
   std::uint64_t confirmed_round = 0;
   std::uint64_t sent_when_probed = 0;  // and when probe_from was last called: rejections of these are known already
   std::int64_t last_contact_ms = 0;

@@ -205,6 +205,27 @@ TEST(replication, a_replica_that_left_and_came_back_is_counted) {
   EXPECT_FALSE(two.core(1).others().at(2).went_back());
 }
 
+// Nor does what it confirmed then: its store may be lost.
+TEST(replication, what_a_replica_confirmed_before_it_left_is_not_counted_when_it_comes_back) {
+  group two{{{1}, {2}}};
+  two.step(1, tick{});
+  two.settle();
+  two.propose_text(1, "pay");
+  two.settle();
+  ASSERT_EQ(two.core(1).others().at(2).match, 12U);
+  two.silent[2] = true;
+  for (const auto& who : {members{{1}, {}}, members{{1}, {2}}}) {
+    two.step(1, change_members{who});
+    two.settle();
+  }
+  two.step(1, received{{2, 1, two.core(1).term(), append_reply{1, false, 12, 0, 0, 0}}});
+  EXPECT_EQ(two.core(1).others().at(2).match, 0U);
+  two.silent.clear();
+  two.pass(1, 2 * group::heartbeat_ms);
+  two.settle();
+  EXPECT_EQ(two.core(1).others().at(2).match, two.core(1).entries().last_index());
+}
+
 TEST(replication, a_journal_that_does_not_belong_to_the_state_is_refused) {
   group three{three_voters};
   EXPECT_THROW(three.start(1, {{1, 0}, {20, 1, three_voters}, {}, 15}), std::logic_error);
