@@ -88,7 +88,8 @@ std::string operators::other_input(const v1::TaskRecord& record, const v1::StepR
 }
 
 bool operators::settle(const v1::TaskRecord& record, const v1::StepRecord& step) {
-  const auto key = step.attempt() == 0 ? std::string{} : core::idempotency_key(record, step, v1::DIRECTION_PERFORM);
+  const auto key = core::idempotency_key(record, step, v1::DIRECTION_PERFORM);
+  // In doubt without an attempt are steps of a child that may have begun in the time that a restore lost: nothing else brings those on.
   const auto open = step.state() == v1::STEP_STATE_IN_DOUBT || step.doubtful();
   if (key.empty() || !open || step.complete_by_unix_ms() != 0) return false;
   const auto output = services_.inspect(key);

@@ -88,6 +88,9 @@ void home::change_nodes(bool joins_only) {
   }
   // The last node would have to lead in spite of its damage, and nobody could mend it.
   if (!joins && all.size() == 2 && !damages_.settled()) return;
+  // Nor is one taken away while the store of another is lost and not replaced: its loss may not have been seen, and its vote be counted on.
+  const auto is_lost = [which](const auto& one) { return one.get() != which && one->waits(); };
+  if (!joins && std::any_of(nodes_.begin(), nodes_.end(), is_lost)) return;
   v1::ShardNodesRequest what;
   what.set_verb(joins ? v1::ShardNodesRequest::JOIN : v1::ShardNodesRequest::LEAVE);
   what.mutable_node()->set_name(which->name());
