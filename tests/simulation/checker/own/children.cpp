@@ -184,7 +184,9 @@ void checker::judge_child_begins(const v1::TaskRecord& record, const v1::TaskRec
     };
     if (!ordered_above(parent.id(), retried)) world::broken("child_again", record.id() + " begins, and nobody has asked for another one");
   }
-  if (step.child().id() == record.id() && name.number != step.generation() + 1)
+  // Begun, failed and undone in one commit: an undone step is at the generation of the next child already.
+  const auto undone = step.state() == v1::STEP_STATE_UNDONE && record.state() == v1::TASK_STATE_UNDONE;
+  if (step.child().id() == record.id() && name.number != step.generation() + (undone ? 0 : 1))
     world::broken("child_id", "the task " + record.id() + " begins, and its step is at generation " + std::to_string(step.generation()));
   judge_inherited(record, parent, name);
 }

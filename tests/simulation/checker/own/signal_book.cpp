@@ -49,7 +49,8 @@ void signal_book::hears(std::uint64_t ticket, const v1::OperateRequest& what, co
   known->refused = false;
   known->asked.insert(ticket);
   const auto over = of.record != nullptr && of.record->state() != v1::TASK_STATE_PENDING && of.record->state() != v1::TASK_STATE_RUNNING;
-  heard_[ticket] = {what.ids(0), static_cast<std::size_t>(known - all.begin()), over, first, of.record != nullptr};
+  const auto awaited = of.plan != nullptr && waits_for(*of.plan, action.signal());
+  heard_[ticket] = {what.ids(0), static_cast<std::size_t>(known - all.begin()), over, first, of.record != nullptr, awaited};
 }
 
 void signal_book::answers(std::uint64_t ticket, const v1::OperateResult& what, const task& of) {
@@ -60,14 +61,14 @@ void signal_book::answers(std::uint64_t ticket, const v1::OperateResult& what, c
   one.asked.erase(ticket);
   if (what.error().code() == v1::ERROR_CODE_OK) {
     if (what.kept()) world_.count("signals kept");
-    return confirm(heard, of);
+    return confirm(heard, what.repeated(), of);
   }
   judge_refusal(heard, one, what.error(), of);
   const auto unsure = what.error().code() == v1::ERROR_CODE_UNAVAILABLE || what.error().code() == v1::ERROR_CODE_INTERNAL;
   if (!unsure && one.asked.empty() && one.confirmed == 0 && !one.taken) one.refused = true;
 }
 
-void signal_book::confirm(const hearing& heard, const task& of) {
+void signal_book::confirm(const hearing& heard, bool repeated, const task& of) {
   auto& all = sent_[heard.task];
   auto& one = all[heard.which];
   world_.judges("signal_answer");
@@ -79,7 +80,8 @@ void signal_book::confirm(const hearing& heard, const task& of) {
   if (const auto other = std::find_if(all.begin(), all.end(), alike); !one.taken && other != all.end()) std::swap(one.taken, other->taken);
   if (heard.over && heard.first)
     world::broken("signal_answer", text_of(one.name, heard.task) + " was confirmed, and the task had come to an end before");
-  if (of.plan != nullptr && !waits_for(*of.plan, one.name))
+  // Since it came the task may go by another version, which has no such step. One that was accepted before stays confirmed under its token.
+  if (of.plan != nullptr && !waits_for(*of.plan, one.name) && !heard.awaited && !repeated)
     world::broken("signal_answer", text_of(one.name, heard.task) + " was confirmed, and no step waits for it");
   const auto kept = std::count_if(all.begin(), all.end(),
                                   [&](const sent& other) { return other.name == one.name && other.confirmed != 0 && !other.taken; });

@@ -53,14 +53,15 @@ class signal_book {
   struct hearing {
     std::string task;
     std::size_t which = 0;
-    bool over = false;   // the task could take no signals any more, as far as a reader saw
-    bool first = false;  // under its token
-    bool there = false;  // a reader saw the task
+    bool over = false;     // the task could take no signals any more, as far as a reader saw
+    bool first = false;    // under its token
+    bool there = false;    // a reader saw the task
+    bool awaited = false;  // by a step of the version that the task went by, as far as a reader saw
   };
   sent* find(const std::string& task, const taking& what);
   /// Another one has come before it for certain, and no step has taken that.
   const sent* overtaken_by(const std::string& task, const sent& what) const;
-  void confirm(const hearing& heard, const task& of);
+  void confirm(const hearing& heard, bool repeated, const task& of);
   void judge_refusal(const hearing& heard, const sent& what, const v1::Error& why, const task& of) const;
 
   world& world_;
