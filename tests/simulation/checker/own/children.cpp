@@ -309,7 +309,9 @@ void checker::judge_none_stands(const v1::TaskRecord& child) const {
   for (std::uint32_t i = 0; plan != nullptr && i < plan->size(); ++i) {
     const auto& step = child.steps(static_cast<int>(i));
     if (restores_.on() || !plan->undoable(i) || passed_over_by_operator(child.id(), step.path())) continue;
-    if (open_effects(child, i) != 0 || step.child().stands())
+    // A child that an operator has undone since says so until that is done, although it may have left nothing.
+    const auto child_stands = step.child().stands() && step.child().state() != v1::TASK_STATE_UNDOING;
+    if (open_effects(child, i) != 0 || child_stands)
       world::broken("child_stands", child.id() + " is said to have left nothing, and what " + step.path() + " has done stands");
   }
 }
