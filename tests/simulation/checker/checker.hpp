@@ -258,6 +258,11 @@ class checker {
   hand_over* find(std::uint64_t number, std::uint32_t step, v1::Direction direction, std::uint32_t attempt);
   bool closed(const hand_over& one) const;
   bool may_be_sent_again(const hand_over& one) const;
+  /// A place in the line for an agent: who undoes goes before who performs, then the least order.
+  using place_in_line = std::tuple<bool, std::uint64_t, std::uint64_t>;
+  static place_in_line place_of(const v1::TaskRecord& record);
+  void note_turns(const v1::TaskRecord* before, const v1::TaskRecord& record, const shape& plan);
+  std::int64_t line_moved_us(const v1::TaskRecord& record) const;
   std::int64_t longest_turn_us() const;
   void judge_order(const step_name& of, const history& past, const hand_over& next) const;
   void judge_key(const step_name& of, const history& past, const v1::Perform& what, std::size_t open_effects);
@@ -403,6 +408,7 @@ class checker {
   std::int64_t epoch_since_us_ = 0;
   std::map<std::uint64_t, std::pair<std::uint64_t, std::int64_t>> progressed_;  // number -> history size, when
   std::int64_t any_progress_us_ = 0;                                            // when any task got on last
+  std::map<std::string, std::map<place_in_line, std::int64_t>> turns_;          // by agent: when it was given an attempt of a task last
   std::uint64_t most_running_ = 0;
 };
 

@@ -90,6 +90,7 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
     pace_.became_durable(was, record, *plan);
     judge_leases(was, record, *plan);
     judge_dropped(was, record, *plan);
+    note_turns(was, record, *plan);
   }
   judge_children(was, record, durable);
   judge_wake_up(record, durable);

@@ -4,12 +4,15 @@
 #include <set>
 #include <tuple>
 
+#include "actors/core/task/record.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/queries/alert_queries.hpp"
 #include "actors/queries/task_queries.hpp"
 #include "store/check/check.hpp"
+#include "store/keys.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker/checker.hpp"
+#include "tests/simulation/checker/own/joins.hpp"
 
 namespace fairlead::simulation {
 
@@ -32,7 +35,46 @@ v1::StatusKind kind_of_end(v1::TaskState state) {
                                            : v1::STATUS_KIND_UNDONE;
 }
 
+/// As far as its record says, an attempt of the step begins as soon as an agent has room for it.
+bool wants_agent(const v1::TaskRecord& record, std::uint32_t index, const shape& plan) {
+  const auto& step = record.steps(static_cast<int>(index));
+  if (plan.own(index) || step.complete_by_unix_ms() != 0 || step.not_before_unix_ms() != 0) return false;
+  const auto is_undone = record.state() == v1::TASK_STATE_UNDOING || step.dropped();
+  if (!is_undone && step.state() == v1::STEP_STATE_PENDING) return is_ready(plan, record, index);
+  if (step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_IN_DOUBT) return true;
+  return is_undone && plan.undoable(index) && step.state() != v1::STEP_STATE_UNDONE && step.state() != v1::STEP_STATE_SKIPPED;
+}
+
 }  // namespace
+
+checker::place_in_line checker::place_of(const v1::TaskRecord& record) {
+  return {record.state() != v1::TASK_STATE_UNDOING, store::pending_order(wanted_since_unix_ms(record), record.priority()), record.number()};
+}
+
+void checker::note_turns(const v1::TaskRecord* before, const v1::TaskRecord& record, const shape& plan) {
+  for (std::uint32_t i = 0; i < plan.size(); ++i) {
+    if (plan.own(i)) continue;
+    const auto index = static_cast<int>(i);
+    const auto& step = record.steps(index);
+    // One that was begun and has ended within one group of commits counts as well.
+    const auto known = before == nullptr ? 0 : core::attempt_of(before->steps(index), step.direction());
+    if (core::attempt_of(step, step.direction()) > known) turns_[plan.step(i).agent()][place_of(record)] = world_.now_us();
+  }
+}
+
+/// When the line in which the task waits for an agent moved last: an attempt of a task that comes before it began. What goes to tasks that
+/// come after it is none of that, so the line in front of a task that was forgotten comes to an end.
+std::int64_t checker::line_moved_us(const v1::TaskRecord& record) const {
+  const auto* plan = shape_of(record);
+  std::int64_t moved_us = 0;
+  for (std::uint32_t i = 0; plan != nullptr && i < plan->size(); ++i) {
+    const auto line = wants_agent(record, i, *plan) ? turns_.find(plan->step(i).agent()) : turns_.end();
+    if (line == turns_.end()) continue;
+    const auto own = line->second.lower_bound(place_of(record));
+    for (auto at = line->second.begin(); at != own; ++at) moved_us = std::max(moved_us, at->second);
+  }
+  return moved_us;
+}
 
 /// How long a step may have to wait for its turn where a rate lets few go, or a worker over HTTP asks for few: each shard has its part of them.
 std::int64_t checker::longest_turn_us() const {
@@ -82,7 +124,9 @@ void checker::progress(const store::snapshot& durable) {
     if (waits || last.first != (*record)->history_size() || last.second == 0) last = {(*record)->history_size(), world_.now_us()};
     if (!waits) world_.judges("stalled");
     // Of a crowd each waits its turn for as long as any gets on.
-    const auto since_us = ids_.size() > crowd_tasks ? std::max(last.second, any_progress_us_) : last.second;
+    auto since_us = ids_.size() > crowd_tasks ? std::max(last.second, any_progress_us_) : last.second;
+    // Lists within sub-workflows fill the line of an agent with few slots for minutes.
+    if (world_.now_us() - since_us > within_us) since_us = std::max(since_us, line_moved_us(**record));
     if (world_.now_us() - since_us <= within_us) continue;
     std::string steps;
     for (const auto& step : (*record)->steps()) steps += " " + step.path() + " " + core::state_word(step.state());

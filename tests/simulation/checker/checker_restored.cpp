@@ -13,6 +13,7 @@ void checker::restored(const v1::Lineage& to, const store::snapshot& durable) {
   numbers_.clear();
   created_.clear();
   progressed_.clear();
+  turns_.clear();
   parked_alerts_.clear();
   subscribing_.clear();
   following_.clear();
@@ -46,8 +47,12 @@ void checker::observe_restored(const v1::TaskRecord& record, const store::snapsh
     follow_version(before->second, record);
     judge_moves(before->second, record);
   }
-  if (const auto* plan = shape_of(record)) judge_leases(before == seen_.end() ? nullptr : &before->second, record, *plan);
-  judge_children(before == seen_.end() ? nullptr : &before->second, record, durable);
+  const auto* was = before == seen_.end() ? nullptr : &before->second;
+  if (const auto* plan = shape_of(record)) {
+    judge_leases(was, record, *plan);
+    note_turns(was, record, *plan);
+  }
+  judge_children(was, record, durable);
   judge_wake_up(record, durable);
   judge_alert(record, durable);
   judge_alerts_of(record, durable);
