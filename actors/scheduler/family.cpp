@@ -82,7 +82,13 @@ void families::tell_of(const v1::TaskRecord& record) {
 }
 
 void families::after_crash(std::uint64_t task, bool was_parked) {
-  if (const auto* record = sound(*world_.tasks, task); record != nullptr) tell_of(*record);
+  if (const auto* record = sound(*world_.tasks, task); record != nullptr && record->has_parent()) {
+    const auto parent = record->parent();
+    tell_of(*record);
+    // It may have crashed when it was to be undone, and has ended as before.
+    tell_of_children(parent.number(), parent.step());
+    if (parent.number() != settled_for_) world_.tasks->forget_if_idle(parent.number());
+  }
   if (!was_parked) tell_of_children(task);
 }
 
