@@ -18,7 +18,7 @@ from harness import expect, fairlead, wait_until
 
 POLICIES = ("vixie", "literal", "skip_once")
 HERD = 80
-STARTS_PER_SECOND = 60  # so that a herd is being recorded and started for longer than one look
+STARTS_PER_SECOND = 30  # so that a herd is being recorded and started for longer than one look, also where this process is held up for a second
 
 # name: (schedule, what else is said of it); each but the last two under all three policies.
 UNDER_ALL = {
