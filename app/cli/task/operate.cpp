@@ -39,6 +39,8 @@ bool must_name_step(const operate_options& options, const task_verb& verb) {
   return verb.step == task_verb::step::must_be_named || (verb.verb == v1::OPERATOR_VERB_SETTLE_COMPLETED && !options.output);
 }
 
+constexpr char filter_names[] = "--state, --parked, --workflow, --label, --older-than, --younger-than, --parent";
+
 /// Without a filter the words are ID and STEP. With a filter they are STEP alone.
 status read_words(const operate_options& options, bool needs_step, operation& out) {
   auto words = options.words;
@@ -47,11 +49,9 @@ status read_words(const operate_options& options, bool needs_step, operation& ou
     if (words.size() > most) return invalid("Both '" + words.front() + "' and a filter are given", "Give either a task ID or a filter");
     if (!options.filter.narrows())
       return invalid("--top-level is the only filter, and would mean nearly all tasks",
-                     "Give another filter, too: --state, --parked, --workflow, --label, --older-than, --younger-than");
+                     std::string{"Give another filter, too: "} + filter_names);
   } else {
-    if (words.empty())
-      return invalid("No task is given",
-                     "Give a task ID, or a filter: --state, --parked, --workflow, --label, --older-than, --younger-than, --parent");
+    if (words.empty()) return invalid("No task is given", std::string{"Give a task ID, or a filter: "} + filter_names);
     if (!possible_task_id(words.front()))
       return invalid("'" + words.front() + "' is not a task id",
                      "An id has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -, and that of a child up to 480, with ~");
