@@ -5,6 +5,7 @@
 #include "actors/core/items/items.hpp"
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/record.hpp"
+#include "actors/core/task/standing.hpp"
 #include "actors/core/workflow/finally.hpp"
 #include "messages/holds.hpp"
 
@@ -85,17 +86,29 @@ class inspection {
     of_undo(next);
   }
 
+  /// Look-ups that come before steps of the end and before any undo. True: one of them has no answer yet, so nothing else has its turn, also
+  /// while it is in progress or waits for the moment of its next attempt.
+  bool of_lookups() {
+    bool asks = false;
+    for (std::uint32_t i = 0; i < steps(); ++i) {
+      if (!to_be_looked_up(at(i)) || of_end(at(i))) continue;
+      asks = true;
+      if (!under_way(at(i))) add(i, v1::DIRECTION_LOOKUP, awaited::instance);
+    }
+    return asks;
+  }
+
   void of_failing() {
     if (record_.terminated()) return;
     // Nothing begins before their end, look-ups included.
     if (is_other_out(record_, definition_)) return;
-    for (std::uint32_t i = 0; i < steps(); ++i)
-      if (to_be_looked_up(at(i)) && !under_way(at(i)) && !of_end(at(i))) add(i, v1::DIRECTION_LOOKUP, awaited::instance);
-    if (!out_.empty()) return;
+    if (of_lookups() || !out_.empty()) return;
     if (!of_end(v1::FINALLY_ALWAYS)) of_end(v1::FINALLY_AFTER_FAILURE);
   }
 
   void of_undoing() {
+    // Whether there is a way back at all only look-ups can say.
+    if (record_.undo_uncertain() && cannot_undo(record_, definition_, nullptr) && of_lookups()) return;
     if (of_end(v1::FINALLY_ALWAYS)) return;
     next_steps next;
     engine_.next_undo(definition_, record_, next);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "actors/core/task/waits.hpp"
 #include "tests/actors/core/task/task_world.hpp"
@@ -97,6 +98,62 @@ TEST(task_waits, nothing_waits_to_be_undone_while_the_lease_of_an_abandoned_atte
   w.advance_ms(w.at(1).not_before_unix_ms() - w.now_ms);
   w.apply(task_due{});
   EXPECT_EQ(waits(w), "0 undo: its input");
+}
+
+v1::StepDefinition run_at_end(v1::StepDefinition of, v1::Finally when) {
+  of.set_finally(when);
+  return with_undo_none(std::move(of));
+}
+
+TEST(task_waits, a_step_of_the_end_waits_for_nothing_while_a_look_up_that_failed_has_its_moment) {
+  auto unsure = step("b");
+  unsure.set_in_doubt(v1::IN_DOUBT_FAIL);
+  auto definition = graph({step("a"), unsure, run_at_end(step("c"), v1::FINALLY_AFTER_FAILURE)});
+  definition.set_on_failure(v1::ON_FAILURE_FAIL);
+  world w{definition};
+  w.agents.lookups = {"do_b"};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+  w.fault(1, 1, v1::FAULT_KIND_IN_DOUBT);
+  ASSERT_TRUE(w.record.failing());
+  EXPECT_EQ(waits(w), "") << "the look-up has its lease";
+  w.fault_of(1, v1::DIRECTION_LOOKUP, v1::FAULT_KIND_TRANSIENT);
+  ASSERT_GT(w.at(1).not_before_unix_ms(), w.now_ms);
+  EXPECT_EQ(waits(w), "") << "the end comes after the look-up, and that has its moment";
+  EXPECT_FALSE(w.apply(wait_lost{}).changed);
+  const auto there = std::exchange(w.agents.instances, {});
+  w.now_ms = w.at(1).not_before_unix_ms();
+  w.recover(1);
+  EXPECT_EQ(waits(w), "1 look up: an instance of its agent");
+  w.agents.instances = there;
+  w.apply(slot_freed{});
+  const auto made = w.outcome_of(1, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_NEVER_HAPPENED);
+  ASSERT_EQ(made.performs.size(), 1u);
+  EXPECT_EQ(made.performs[0].message.call(), "do_c");
+}
+
+TEST(task_waits, nor_does_it_while_only_a_look_up_can_say_whether_the_task_can_be_undone) {
+  auto pivot = with_undo_none(step("b", {"a"}));
+  pivot.set_pivot(true);
+  world w{graph({undoable(step("a")), pivot, run_at_end(step("c"), v1::FINALLY_ALWAYS)})};
+  w.agents.lookups = {"do_b"};
+  w.started();
+  w.operate(v1::OPERATOR_VERB_CANCEL);
+  // As after a restore: the pivot may have begun in the time that was lost.
+  w.record.set_undo_uncertain(true);
+  w.record.mutable_steps(1)->set_state(v1::STEP_STATE_IN_DOUBT);
+  w.record.mutable_steps(1)->set_doubtful(true);
+  w.outcome(0, 1);
+  ASSERT_EQ(w.at(1).direction(), v1::DIRECTION_LOOKUP);
+  EXPECT_EQ(waits(w), "") << "the look-up has its lease";
+  w.fault_of(1, v1::DIRECTION_LOOKUP, v1::FAULT_KIND_TRANSIENT);
+  ASSERT_GT(w.at(1).not_before_unix_ms(), w.now_ms);
+  EXPECT_EQ(waits(w), "");
+  w.now_ms = w.at(1).not_before_unix_ms();
+  w.recover(1);
+  const auto made = w.outcome_of(1, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_NEVER_HAPPENED);
+  ASSERT_EQ(made.performs.size(), 1u);
+  EXPECT_EQ(made.performs[0].message.call(), "do_c");
 }
 
 TEST(task_waits, an_attempt_without_a_lease_is_waited_for_in_vain_and_then_in_doubt) {
