@@ -44,6 +44,25 @@ TEST_F(family_operators_test, a_child_past_its_pivot_refuses_and_an_operator_lea
   EXPECT_EQ(state_of("t1"), "UNDONE");
 }
 
+TEST_F(family_operators_test, what_an_undone_parent_has_left_of_its_child_is_undone_alone) {
+  auto ship = child("ship", "shipment", {"pay"});
+  ship.mutable_undo()->set_none(true);
+  deploy(undone(workflow_of({undoable("pay"), ship, undoable("tell", {"ship"})}, "order")));
+  completed();
+  expect_refused(operate(v1::OPERATOR_VERB_UNDO, "t1/ship~1"), "is a part of task t1");
+  expect_done(operate(v1::OPERATOR_VERB_UNDO, "t1"));
+  done("t1", "tell");
+  done("t1", "pay");
+  EXPECT_EQ(state_of("t1"), "UNDONE");
+  EXPECT_EQ(state_of("t1/ship~1"), "COMPLETED");
+  expect_done(operate(v1::OPERATOR_VERB_UNDO, "t1/ship~1"));
+  EXPECT_EQ(state_of("t1/ship~1"), "UNDOING");
+  expect_done(operate(v1::OPERATOR_VERB_TERMINATE, "t1/ship~1", {}, true));
+  EXPECT_EQ(state_of("t1/ship~1"), "FAILED");
+  EXPECT_EQ(step_of("t1", "ship"), "COMPLETED");
+  EXPECT_EQ(state_of("t1"), "UNDONE");
+}
+
 TEST_F(family_operators_test, a_child_without_an_undo_refuses) {
   deploy(workflow_of({::fairlead::testing::step("pack")}, "shipment"));
   completed();

@@ -8,7 +8,8 @@
 //   child_alone       a child has a parent in the store as long as it has not ended, and a step that waits for its child has one
 //   end_before_child  no task ends while a child of it lives
 //   not_cancelled     who is undone has its living children cancelled
-//   child_undone_unasked    no child that has ended is undone but with its parent's step, or, where it has failed, at an operator's word
+//   child_undone_unasked    no child that has ended is undone but with its parent's step, or at an operator's word once it has failed or its
+//                     parent is undone
 //   child_stands      nothing of a child is left where its parent is undone, but for what is passed over; a failed child says what stands
 //   child_refused     a step has no child only where no such workflow is deployed, its levels are too many, or its input does not fit
 //   child_input       a child has the input that its parent's step gives it

@@ -241,7 +241,9 @@ void checker::note_child_moves(const v1::TaskRecord& was, const v1::TaskRecord& 
   const auto* plan = shape_of(parent);
   const auto by_step = (step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE) &&
                        (plan == nullptr || plan->undoable(record.parent().step()));
-  if (!by_step && !is_undone_alone(parent, step, record) && !bugs_.about(parent.id()))
+  // Undone and terminated in one commit, it is failed at once.
+  const auto alone = is_undone_alone(parent, step, record) || is_undo_terminated(parent, record);
+  if (!by_step && !alone && !bugs_.about(parent.id()))
     world::broken("child_undone_unasked", record.id() + " had ended and is undone; " + text_of(parent, step, record));
 }
 
@@ -252,6 +254,16 @@ bool checker::is_undone_alone(const v1::TaskRecord& parent, const v1::StepRecord
   const auto in_vain = step.state() == v1::STEP_STATE_FAILED || is_doubted_since_restore(parent, step);
   const auto is_free = in_vain || step.child().id() != child.id() || parent.state() == v1::TASK_STATE_UNDONE;
   return undoes && is_free && ordered_above(child.id(), undo);
+}
+
+/// Of an undone parent, whose step stays as it was (`undo: none`, or an operator has passed its undo over): an operator has had the child
+/// undone alone, and terminated it meanwhile. Nothing else terminates a child that has ended.
+bool checker::is_undo_terminated(const v1::TaskRecord& parent, const v1::TaskRecord& child) const {
+  const auto asked = orders_.find(child.id());
+  return parent.state() == v1::TASK_STATE_UNDONE && child.state() == v1::TASK_STATE_FAILED && child.terminated() &&
+         asked != orders_.end() && std::any_of(asked->second.begin(), asked->second.end(), [](const v1::OperatorAction& order) {
+           return order.verb() == v1::OPERATOR_VERB_UNDO;
+         });
 }
 
 /// A step and its task, both as they are after one commit.
@@ -269,7 +281,8 @@ void checker::judge_agreement(const v1::TaskRecord& parent, const v1::StepRecord
   switch (step.state()) {
     case v1::STEP_STATE_RUNNING: agrees = lives; break;
     case v1::STEP_STATE_COMPLETED:
-      agrees = child.state() == v1::TASK_STATE_COMPLETED || undone_alone || (!lives && ordered_above(parent.id(), settled));
+      agrees = child.state() == v1::TASK_STATE_COMPLETED || undone_alone || is_undo_terminated(parent, child) ||
+               (!lives && ordered_above(parent.id(), settled));
       break;
     case v1::STEP_STATE_FAILED: agrees = ended_in_vain; break;
     case v1::STEP_STATE_UNDOING: agrees = step.given_up() ? !undone : child.state() == v1::TASK_STATE_UNDOING; break;

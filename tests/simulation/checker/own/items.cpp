@@ -119,7 +119,7 @@ void checker::judge_item(const v1::TaskRecord& parent, const child_name& name, c
     case item_state::parked: agrees = lives && child.parked(); break;
     case item_state::completed:
       // An undo that has ended in vain is to be tried again.
-      agrees = child.state() == v1::TASK_STATE_COMPLETED || undone_alone ||
+      agrees = child.state() == v1::TASK_STATE_COMPLETED || undone_alone || is_undo_terminated(parent, child) ||
                (child.state() == v1::TASK_STATE_FAILED && step.state() == v1::STEP_STATE_UNDOING);
       break;
     case item_state::failed:
@@ -129,7 +129,8 @@ void checker::judge_item(const v1::TaskRecord& parent, const child_name& name, c
     case item_state::undoing: agrees = child.state() == v1::TASK_STATE_UNDOING && !child.parked(); break;
     case item_state::undoing_parked: agrees = child.state() == v1::TASK_STATE_UNDOING && child.parked(); break;
     case item_state::undone: agrees = is_undone || passed_over_by_operator(parent.id(), step.path()); break;
-    case item_state::not_undone: agrees = !lives && !is_undone; break;
+    // Once its parent is undone without it, an operator may have it undone after all.
+    case item_state::not_undone: agrees = undone_alone || (!lives && !is_undone); break;
   }
   const auto counts_as_failed = *state == item_state::failed || *state == item_state::left_behind;
   if (counts_as_failed) world_.judges("item_doubt");
@@ -217,7 +218,7 @@ void checker::judge_item_moves(const v1::TaskRecord& was, const v1::TaskRecord& 
   const auto* plan = shape_of(parent);
   const auto state = known_state(parent.steps(static_cast<int>(record.parent().step())), name);
   const auto by_step = state && is_being_undone(*state) && (plan == nullptr || plan->undoable(record.parent().step()));
-  const auto undone_alone = is_item_undone_alone(parent, name, record);
+  const auto undone_alone = is_item_undone_alone(parent, name, record) || is_undo_terminated(parent, record);
   world_.judges("child_undone_unasked");
   if (!by_step && !undone_alone)
     world::broken("child_undone_unasked", record.id() + " had ended and is undone; " + text_of(parent, record, state));
