@@ -117,6 +117,7 @@ void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& re
   next.mild_ends = past.mild_ends + (past.accepted_for_later && past.bad_ends == 0 ? 1 : 0);
   next.ruled = past.ruled;
   next.waited_ms = orders == past.orders ? past.waited_ms : 0;
+  next.unseen_ms = orders == past.orders ? past.unseen_ms : 0;
   next.orders = orders;
   next.decided_ms = decided_ms;
   next.before_ms = past.decided_ms;
@@ -182,6 +183,11 @@ std::int64_t pace_checker::waited_ms(const v1::StepDefinition& step, v1::Directi
   return has_rules(step, direction) ? past.ruled.waited_ms(rule) : past.waited_ms;
 }
 
+/// With what may count beside the waits that could be seen.
+std::int64_t pace_checker::most_waited_ms(const v1::StepDefinition& step, v1::Direction direction, const series& past, int rule) const {
+  return waited_ms(step, direction, past, rule) + past.unseen_ms + blocked_ms(step.agent());
+}
+
 void pace_checker::judge_early(const v1::Perform& what, const series& past, const v1::TaskRecord& record, const shape& plan,
                                std::int64_t decided_ms) const {
   const auto ended = past.attempt + 1 == what.attempt() && past.ended == past.attempt && past.accepted && past.attempt != 0;
@@ -205,8 +211,8 @@ void pace_checker::judge_early(const v1::Perform& what, const series& past, cons
   auto pause = pause_after(step, plan, record, place, past.retry_after_ms);
   // The last pause is only as long as what the workflow leaves. Where an operator has said something, nobody else can tell what that is.
   const auto patience_ms = patience_of(step, what.direction(), place.rule);
-  const auto waited = waited_ms(step, what.direction(), past, place.rule);
-  if (patience_ms != 0 && (orders_of(record.id()) != 0 || waited + blocked_ms(step.agent()) >= patience_ms)) return;
+  const auto waited = most_waited_ms(step, what.direction(), past, place.rule);
+  if (patience_ms != 0 && (orders_of(record.id()) != 0 || waited >= patience_ms)) return;
   // The long wait behind the last attempt is as long as the workflow says, whatever the service asks for.
   if (cools_off(step, plan)) pause.least_ms = std::min(pause.least_ms, cool_off_of(step, plan));
   world_.judges("early_recovery");
@@ -257,7 +263,7 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
       past.rounds = past.excused = past.attempt;
       past.unbegun = past.more_ends = past.mild_ends = past.bad_ends = 0;
       past.accepted_for_later = false;
-      past.waited_ms = 0;
+      past.waited_ms = past.unseen_ms = 0;
       past.ruled.forget(std::max(past.attempt, event.attempt()));
       newest.erase(index);
     }
@@ -280,6 +286,8 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
     }
     if (event.kind() == v1::EVENT_KIND_STEP_FAILED && event.detail().starts_with("repeat_exhausted:"))
       of({now.id(), index}, v1::DIRECTION_PERFORM).out_of_rounds = true;
+    if (event.kind() == v1::EVENT_KIND_STEP_RETRIED && !is_unbegun(event) && newest.count(index) != 0)
+      note_unseen_wait(now, *newest.at(index), event, plan);
     if (event.kind() == v1::EVENT_KIND_STEP_GIVEN_UP)
       judge_given_up(now, event, newest.count(index) != 0 ? newest.at(index) : nullptr, plan);
     if (is_bad_end(event.kind()) || event.kind() == v1::EVENT_KIND_STEP_COOLING_OFF || event.kind() == v1::EVENT_KIND_STEP_KEY_EXPIRED)
@@ -292,6 +300,23 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
     if (plan.own(index) && step.state() != v1::STEP_STATE_FAILED) continue;
     if (step.not_before_unix_ms() != 0 && step.not_before_unix_ms() != was) judge_pause(now, index, *event, plan);
   }
+}
+
+/// While a disk is slow an attempt ends and the wait behind it is over in one commit: nobody sees how long it was to be. It was no longer
+/// than it took, and than the workflow or the service asks for.
+void pace_checker::note_unseen_wait(const v1::TaskRecord& now, const v1::HistoryEvent& end, const v1::HistoryEvent& next,
+                                    const shape& plan) {
+  const auto direction = next.direction();
+  if (!is_bad_end(end.kind()) || end.direction() != direction || end.attempt() != next.attempt()) return;
+  const auto& step = plan.step(end.step() - 1);
+  auto& past = of({now.id(), end.step() - 1}, direction);
+  const auto others = past.rounds + past.unbegun;
+  const auto ends = end.attempt() - std::min(others, end.attempt());
+  const auto place = place_of(step, direction, past, end.attempt(), ends, orders_of(now.id()) != 0);
+  const auto most_ms = pause_after(step, plan, now, place, past.ended == end.attempt() ? past.retry_after_ms : 0).most_ms;
+  const auto took_ms = std::max<std::int64_t>(next.at_unix_ms() - end.at_unix_ms(), 0);
+  past.unseen_ms += std::min(took_ms, most_ms);
+  if (took_ms != 0) world_.count("waits that were over when their beginning was stored");
 }
 
 void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, const v1::HistoryEvent& why, const shape& plan) {
@@ -351,7 +376,7 @@ void pace_checker::judge_patience(const v1::TaskRecord& now, std::uint32_t index
   if (why.direction() == v1::DIRECTION_LOOKUP) return;
   auto& past = of({now.id(), index}, why.direction());
   if (orders_of(now.id()) != past.orders) {
-    past.waited_ms = 0;
+    past.waited_ms = past.unseen_ms = 0;
     past.ruled.forget_waits();
   }
   const auto waited = waited_ms(step, why.direction(), past, rule);
@@ -391,8 +416,8 @@ void pace_checker::judge_given_up(const v1::TaskRecord& now, const v1::HistoryEv
     if (clock_.settings() != 0) return;
     world_.judges("gave_up_early");
     if (limit != 0 && made >= limit) return;
-    const auto waited = waited_ms(step, direction, past, rule);
-    if (waited + blocked_ms(step.agent()) < patience_ms)
+    const auto waited = most_waited_ms(step, direction, past, rule);
+    if (waited < patience_ms)
       world::broken("gave_up_early", "step " + step.name() + " of " + now.id() + " was given up after " + std::to_string(waited) + " of " +
                                          std::to_string(patience_ms) + " ms");
     return;

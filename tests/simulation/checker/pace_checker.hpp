@@ -70,6 +70,7 @@ class pace_checker {
     std::int64_t retry_after_ms = 0;
     std::int64_t ended_ms = 0;   // by the shard's clock
     std::int64_t waited_ms = 0;  // for further attempts, since an operator's last order
+    std::int64_t unseen_ms = 0;  // so much more at most: waits that were over in the commit in which they began
     bool accepted = false;
     bool out_of_rounds = false;       // since its last attempt the step has failed for want of rounds
     std::uint32_t bad_ends = 0;       // of its last attempt; a callback may bring a second one
@@ -99,6 +100,8 @@ class pace_checker {
   pause_place place_of(const v1::StepDefinition& step, v1::Direction direction, const series& past, std::uint32_t attempt,
                        std::uint32_t ends, bool is_ordered) const;
   std::int64_t waited_ms(const v1::StepDefinition& step, v1::Direction direction, const series& past, int rule) const;
+  std::int64_t most_waited_ms(const v1::StepDefinition& step, v1::Direction direction, const series& past, int rule) const;
+  void note_unseen_wait(const v1::TaskRecord& now, const v1::HistoryEvent& end, const v1::HistoryEvent& next, const shape& plan);
   void judge_count(const v1::Perform& what, const series& past, const v1::StepDefinition& step, const shape& plan,
                    std::int64_t decided_ms) const;
   void judge_early(const v1::Perform& what, const series& past, const v1::TaskRecord& record, const shape& plan,
