@@ -10,6 +10,7 @@ namespace fairlead::simulation {
 namespace {
 
 constexpr std::size_t most_shown_bytes = 120;
+constexpr auto task_over = "its task is over";
 
 std::string said_by(const v1::OperatorAction& what) {
   if (what.has_fault()) return "fault " + what.fault().code() + ": " + what.fault().message();
@@ -25,7 +26,7 @@ std::string called(const step_name& of, const std::string& says) {
 /// Why nothing may come of a callback of this performance; empty: it counts.
 std::string why_over(const v1::TaskRecord& record, std::uint32_t index, std::uint32_t generation) {
   const auto& step = record.steps(static_cast<int>(index));
-  if (has_ended(record.state())) return "its task is over";
+  if (has_ended(record.state())) return task_over;
   if (step.generation() > generation) return "a later performance has begun, or may";
   switch (step.state()) {
     case v1::STEP_STATE_RUNNING:
@@ -156,6 +157,8 @@ void callback_book::hears(std::uint64_t ticket, const v1::OperateRequest& what, 
     const auto& step = of.record->steps(static_cast<int>(says->step));
     heard.is_known = true;
     heard.over = why_over(*of.record, says->step, says->generation);
+    heard.left_in_doubt = step.passed_over() && step.doubtful() && step.generation() == says->generation;
+    heard.sequence = of.record->history_size();
     heard.could_count = heard.over.empty() && step.generation() == says->generation && step.attempt() > 0;
     const auto& its = waits_[heard.of.first];
     if (action.has_fault()) world_.count("callbacks with a fault");
@@ -165,6 +168,18 @@ void callback_book::hears(std::uint64_t ticket, const v1::OperateRequest& what, 
     if (heard.could_count && step.state() == v1::STEP_STATE_IN_DOUBT && !its.durable) world_.count("callbacks that come too late");
   }
   heard_[ticket] = std::move(heard);
+}
+
+/// What was over when the callback was heard may count once more when the Scheduler comes to it.
+bool callback_book::is_taken_up(const hearing& heard, const v1::TaskRecord* now) {
+  // A task that was over may be undone since.
+  if (heard.over == task_over) return now == nullptr || !has_ended(now->state());
+  if (!heard.left_in_doubt || now == nullptr) return false;
+  // A step in doubt is undone as in doubt, also one that the task had gone on without. Until that begins its callback counts.
+  return std::any_of(now->recent().begin(), now->recent().end(), [&](const v1::HistoryEvent& one) {
+    const auto dropped = one.kind() == v1::EVENT_KIND_STEP_DROPPED && one.step() == heard.of.first.step + 1;
+    return one.sequence() > heard.sequence && (dropped || one.kind() == v1::EVENT_KIND_TASK_UNDOING);
+  });
 }
 
 void callback_book::answers(std::uint64_t ticket, const v1::OperateResult& what, const task& of) {
@@ -188,9 +203,7 @@ void callback_book::confirm(const hearing& heard, const v1::OperateResult& what,
     const auto& wait = waits_[heard.of.first];
     if (wait.since_us && of.record != nullptr && of.record->epoch() > wait.epoch) world_.count("callbacks accepted by a later Scheduler");
     world_.judges("callback_old");
-    // A task that was over may be undone since.
-    if (!heard.over.empty() && (heard.over != "its task is over" || (of.record != nullptr && has_ended(of.record->state()))))
-      world::broken("callback_old", text + " was acknowledged, and " + heard.over);
+    if (!heard.over.empty() && !is_taken_up(heard, of.record)) world::broken("callback_old", text + " was acknowledged, and " + heard.over);
     if (its.output && *its.output != heard.says)
       world::broken("callback_old", text + " was acknowledged, and the step has given " + its.output->substr(0, most_shown_bytes));
   }

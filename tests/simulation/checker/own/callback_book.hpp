@@ -82,7 +82,9 @@ class callback_book {
     std::string says;
     bool is_known = false;  // a reader saw the task
     bool could_count = false;
-    std::string over;  // why nothing may come of it
+    std::string over;            // why nothing may come of it
+    bool left_in_doubt = false;  // the task has gone on without the step, and nobody knows whether it was carried out
+    std::uint64_t sequence = 0;  // of the task's last event
   };
   struct waiting {
     std::optional<std::int64_t> since_us;  // the callback of the attempt has been awaited, perhaps no longer
@@ -95,6 +97,7 @@ class callback_book {
   static name name_of(const callback_name& what) { return {{what.task_id, what.step}, what.generation}; }
   performance* find(const std::string& key);
   const performance* find(const std::string& key) const;
+  static bool is_taken_up(const hearing& heard, const v1::TaskRecord* now);
   void confirm(const hearing& heard, const v1::OperateResult& what, const task& of);
   void judge_refusal(const hearing& heard, const v1::Error& why, const task& of) const;
   void judge_kept(performance& its, const v1::TaskRecord& now, const name& of) const;
