@@ -103,11 +103,14 @@ void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& re
   if (orders != past.orders) {
     past.excused = what.attempt() - 1;
     past.ruled.forget(what.attempt() - 1);
+  } else if (const auto limit = limit_of(plan.step(what.step()), direction); past.undone_anew && limit != 0) {
+    // All may have been used up before. This one follows all the same, and no other by itself.
+    past.excused = std::max(past.excused, what.attempt() - std::min(limit, what.attempt()));
   }
   // A series of look-ups begins anew whenever the step comes into doubt again, which only the core can count.
   const auto counts = direction != v1::DIRECTION_LOOKUP;
   if (counts) judge_count(what, past, plan.step(what.step()), plan, decided_ms);
-  if (counts && past.order + 1 == order && orders == past.orders) judge_early(what, past, record, plan, decided_ms);
+  if (counts && past.order + 1 == order && orders == past.orders && !past.undone_anew) judge_early(what, past, record, plan, decided_ms);
   series next;
   next.attempt = what.attempt();
   next.excused = past.excused;
@@ -244,7 +247,9 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
   const auto seen = before == nullptr ? 0 : before->history_size();
   std::map<std::uint32_t, const v1::HistoryEvent*> newest;  // that was an end or a wait, by step
   for (const auto& event : now.recent()) {
-    if (event.sequence() <= seen || event.step() == 0) continue;
+    if (event.sequence() <= seen) continue;
+    if (event.kind() == v1::EVENT_KIND_TASK_UNDOING && now.has_parent()) note_undone_anew(now);
+    if (event.step() == 0) continue;
     const auto index = event.step() - 1;
     // Its items have attempts of their own.
     if (plan.has_items(index)) continue;
@@ -299,6 +304,17 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
     // It waits for its signal again.
     if (plan.own(index) && step.state() != v1::STEP_STATE_FAILED) continue;
     if (step.not_before_unix_ms() != 0 && step.not_before_unix_ms() != was) judge_pause(now, index, *event, plan);
+  }
+}
+
+/// Its undo may have been given up, or have waited for another attempt, before it ended, or while it went forward. Its parent begins it again:
+/// that is an order to try, and nothing is waited for.
+void pace_checker::note_undone_anew(const v1::TaskRecord& now) {
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(now.steps_size()); ++i) {
+    const auto known = steps_.find({{now.id(), i}, v1::DIRECTION_UNDO});
+    if (known == steps_.end() || known->second.attempt == 0) continue;
+    known->second.undone_anew = true;
+    world_.count("undos that a parent begins again");
   }
 }
 

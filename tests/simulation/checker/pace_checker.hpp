@@ -2,7 +2,8 @@
 // The judge of how often and how soon: attempts, pauses between them, and recoveries whose time has come, by what the workflow says.
 //
 // Rules:
-//   attempts        more attempts than the workflow allows, those not counted that were made before an operator asked for more
+//   attempts        more attempts than the workflow allows, those not counted that were made before an operator asked for more. Where a
+//                   parent has the undo of its child begin again, one more is made though none may be left
 //   gave_up_early   given up with attempts left, or before retry_for is over
 //   retried_too_long  retried although retry_for is over
 //   backoff         a pause that is not in the upper half of what the workflow says, or not what the service or the long wait asks for
@@ -79,6 +80,7 @@ class pace_checker {
     std::uint32_t mild_ends = 0;      // so many were accepted, and ended by what an operator or a look-up said, of this round
     bool accepted_for_later = false;  // the last attempt was accepted, and a callback is to come
     bool called = false;              // a callback has come since
+    bool undone_anew = false;         // since its last attempt the undo of the task has begun for its parent
     rule_tally ruled;                 // of a step with rules
   };
   struct bounds {
@@ -101,6 +103,7 @@ class pace_checker {
                        std::uint32_t ends, bool is_ordered) const;
   std::int64_t waited_ms(const v1::StepDefinition& step, v1::Direction direction, const series& past, int rule) const;
   std::int64_t most_waited_ms(const v1::StepDefinition& step, v1::Direction direction, const series& past, int rule) const;
+  void note_undone_anew(const v1::TaskRecord& now);
   void note_unseen_wait(const v1::TaskRecord& now, const v1::HistoryEvent& end, const v1::HistoryEvent& next, const shape& plan);
   void judge_count(const v1::Perform& what, const series& past, const v1::StepDefinition& step, const shape& plan,
                    std::int64_t decided_ms) const;
