@@ -5,6 +5,7 @@
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/task/machine.hpp"
+#include "actors/core/task/reason.hpp"
 #include "actors/core/task/restore.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
@@ -396,8 +397,8 @@ void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) 
 /// `forward`: a step has come forward because of which the task was to be undone or to fail, perhaps.
 void task_machine::go_on(bool forward) {
   if (gives_way()) return advance();
-  // Only a retry releases a task that the brake holds because of its own timeout.
-  if (forward && record_.state() == v1::TASK_STATE_RUNNING && (record_.undo_held() || record_.failing()) && !record_.timed_out()) {
+  // Only a retry releases a task that is held because its own time is over.
+  if (forward && record_.state() == v1::TASK_STATE_RUNNING && (record_.undo_held() || record_.failing()) && !is_held_for_time(record_)) {
     const auto failed = std::any_of(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
       return step.given_up() && !step.dropped() && !of_end(step) && (answer_of(step) == answer::undo || answer_of(step) == answer::fail);
     });

@@ -2,6 +2,7 @@
 // The reason for a task's state, one sentence, for every place that shows a task or reports its end.
 
 #include <string>
+#include <string_view>
 
 #include "messages/task.pb.h"
 #include "messages/task_states.hpp"
@@ -22,6 +23,16 @@ inline const std::string& reason_of(const v1::TaskRecord& task) {
   const bool fails = task.failing() || task.state() == v1::TASK_STATE_FAILED;
   if (!task.parked_reason().empty()) return task.parked_reason();
   return fails ? task.failed_reason() : back ? task.undo_reason() : task.parked_reason();
+}
+
+/// Every reason begins so for which a task parks, is undone or fails because its own time is over.
+inline constexpr std::string_view time_over_reason = "the task did not end ";
+
+/// The brake holds the task, or it is to fail, because its own time is over. `timed_out` alone does not say so: it stays when the task has
+/// gone on after that, and a step may be the reason later.
+inline bool is_held_for_time(const v1::TaskRecord& task) {
+  const auto& reason = task.failing() ? task.failed_reason() : task.undo_reason();
+  return (task.failing() || task.undo_held()) && reason.rfind(time_over_reason, 0) == 0;
 }
 
 /// As reason_of; for a task that has not started, when it does; for one that goes on, what one of its steps has been failing with.

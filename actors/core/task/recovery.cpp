@@ -4,6 +4,7 @@
 
 #include "actors/core/retry.hpp"
 #include "actors/core/task/machine.hpp"
+#include "actors/core/task/reason.hpp"
 #include "actors/core/task/task.hpp"
 #include "messages/holds.hpp"
 
@@ -378,8 +379,8 @@ void task_machine::count_failing() {
 void task_machine::time_out() {
   const auto& workflow = ctx_.definition->definition();
   const auto by_deadline = record_.deadline_unix_ms() != 0 && times_out_at(record_, workflow) == record_.deadline_unix_ms();
-  const auto reason = by_deadline ? "the task did not end by its deadline, " + format_utc(record_.deadline_unix_ms())
-                                  : "the task did not end within its timeout of " + format_duration(workflow.timeout_ms());
+  const auto reason = std::string{time_over_reason} + (by_deadline ? "by its deadline, " + format_utc(record_.deadline_unix_ms())
+                                                                   : "within its timeout of " + format_duration(workflow.timeout_ms()));
   record_.set_timed_out(true);
   out_.changed = true;
   add_event(record_, v1::EVENT_KIND_TASK_TIMED_OUT, 0, 0, ctx_.now, reason);

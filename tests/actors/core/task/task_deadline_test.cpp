@@ -107,5 +107,25 @@ TEST(deadlines, do_not_count_for_whoever_asks_for_another_attempt) {
   EXPECT_TRUE(w.outcome(0, 1).ended);
 }
 
+TEST(deadlines, that_the_brake_holds_the_task_for_need_a_retry_and_a_step_that_it_is_held_for_after_that_can_be_settled) {
+  auto definition = graph({with_undo_none(step("a")), with_undo_none(step("b", {"a"}))});
+  definition.set_on_failure(v1::ON_FAILURE_UNDO);
+  world w{definition};
+  w.deadline_unix_ms = start_ms + 3'000;
+  w.hold_undo = true;
+  w.started();
+  w.advance_ms(3'000);
+  w.apply(task_due{});
+  ASSERT_TRUE(w.record.undo_held());
+  w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+  w.operate(v1::OPERATOR_VERB_SETTLE_COMPLETED, "a", "{}");
+  EXPECT_TRUE(w.record.undo_held()) << "the deadline has passed whatever becomes of the step";
+  EXPECT_EQ(w.operate(v1::OPERATOR_VERB_RETRY).performs.size(), 1u);
+  w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_TRUE(w.record.undo_held());
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_SETTLE_COMPLETED, "b", "{}").ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
+}
+
 }  // namespace
 }  // namespace fairlead::core

@@ -140,6 +140,62 @@ TEST(task_fail, ends_a_task_whose_time_is_over) {
   EXPECT_EQ(w.record.failed_reason(), "the task did not end within its timeout of 1s");
 }
 
+v1::StepDefinition tried_once(v1::StepDefinition of) {
+  of.set_attempts(1);
+  return of;
+}
+
+TEST(task_fail, because_its_time_is_over_is_not_taken_back_by_settling_a_step) {
+  auto definition = failing({tried_once(step("a"))});
+  definition.set_timeout_ms(1'000);
+  world w{definition};
+  w.started();
+  w.advance_ms(1'000);
+  w.apply(task_due{});
+  ASSERT_TRUE(w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT).parked);
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_SETTLE_COMPLETED, "a", "{}").ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_FAILED);
+  EXPECT_EQ(w.record.failed_reason(), "the task did not end within its timeout of 1s");
+}
+
+TEST(task_fail, because_of_a_step_is_taken_back_by_settling_it_after_a_timeout_that_came_after_the_pivot) {
+  auto send = with_undo_none(step("send"));
+  send.set_pivot(true);
+  auto definition = failing({send, step("log", {"send"}), step("mail", {"send"})});
+  definition.set_timeout_ms(1'000);
+  world w{definition};
+  w.started();
+  w.outcome(0, 1);
+  w.advance_ms(1'000);
+  w.apply(task_due{});
+  ASSERT_TRUE(w.record.timed_out());
+  ASSERT_FALSE(w.record.failing());
+  w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_TRUE(w.record.failing());
+  ASSERT_FALSE(w.operate(v1::OPERATOR_VERB_SETTLE_COMPLETED, "log", "{}").refused);
+  EXPECT_FALSE(w.record.failing());
+  EXPECT_TRUE(w.outcome(2, 1).ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
+}
+
+TEST(task_fail, because_of_what_was_passed_over_is_taken_back_by_settling_it_after_the_timeout_that_a_retry_has_overridden) {
+  auto read = with_undo_none(tried_once(step("read")));
+  read.set_on_failure(v1::ON_FAILURE_CONTINUE);
+  auto definition = graph({read}, 10'000);
+  definition.set_ends_failed(true);
+  world w{definition};
+  w.started();
+  ASSERT_TRUE(w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT).parked);
+  ASSERT_TRUE(w.record.failing());
+  w.advance_ms(10'000);
+  ASSERT_FALSE(w.operate(v1::OPERATOR_VERB_RETRY).refused);
+  ASSERT_TRUE(w.record.parked());
+  ASSERT_TRUE(w.record.timed_out());
+  ASSERT_TRUE(w.record.failing());
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_SETTLE_COMPLETED, "read", "{}").ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
+}
+
 TEST(task_fail, is_taken_back_by_a_retry) {
   world w{failing({step("a"), step("b"), step("c")})};
   w.started();
