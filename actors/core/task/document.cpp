@@ -9,8 +9,11 @@ namespace fairlead::core {
 
 namespace {
 
-// `.status.NAME` of a step that has ended; null before that.
-const char* status_word(const v1::StepRecord& step) {
+/// A failed step that was not passed over waits for another attempt, until its task goes forward no more.
+bool may_be_tried_again(const v1::TaskRecord& record) { return record.state() == v1::TASK_STATE_RUNNING && !record.failing(); }
+
+/// `.status.NAME` of a step that has ended; null before that.
+const char* status_word(const v1::TaskRecord& record, const v1::StepRecord& step) {
   // Whatever becomes of it: who reads it must not take it for one that it can build on.
   if (step.dropped()) return "dropped";
   // Also while it is in doubt again, because the task is undone.
@@ -20,14 +23,14 @@ const char* status_word(const v1::StepRecord& step) {
     case v1::STEP_STATE_UNDOING:
     case v1::STEP_STATE_UNDONE: return step.has_output() ? "completed" : "failed";
     case v1::STEP_STATE_SKIPPED: return step.timed_out() ? "timed_out" : "skipped";
-    case v1::STEP_STATE_FAILED: return "failed";
+    case v1::STEP_STATE_FAILED: return may_be_tried_again(record) ? nullptr : "failed";
     default: return nullptr;
   }
 }
 
 /// `.errors.NAME`: a step keeps the fault of an attempt after which another one succeeded.
-bool has_error(const v1::StepRecord& step) {
-  const auto* word = status_word(step);
+bool has_error(const v1::TaskRecord& record, const v1::StepRecord& step) {
+  const auto* word = status_word(record, step);
   return step.has_fault() && word != nullptr && std::string_view{word} == "failed";
 }
 
@@ -124,11 +127,11 @@ std::optional<std::string_view> task_document::of_step(std::string_view name, co
     return view_.joins ? std::optional{std::string_view{"null"}} : std::nullopt;
   }
   if (name == "status") {
-    const auto* word = status_word(step);
+    const auto* word = status_word(record_, step);
     if (word == nullptr) return view_.joins ? std::optional{std::string_view{"null"}} : std::nullopt;
     return std::string_view{made_.emplace_back(quote_json(word))};
   }
-  if (name == "errors" && has_error(step)) {
+  if (name == "errors" && has_error(record_, step)) {
     return std::string_view{
         made_.emplace_back("{\"code\":" + quote_json(step.fault().code()) + ",\"message\":" + quote_json(step.fault().message()) + "}")};
   }
@@ -147,8 +150,8 @@ std::vector<std::string> task_document::members(std::string_view name) const {
   std::vector<std::string> out;
   for (const auto& step : record_.steps()) {
     const auto there = name == "steps"    ? step.has_output() || is_null(step)
-                       : name == "status" ? status_word(step) != nullptr
-                                          : name == "errors" && has_error(step);
+                       : name == "status" ? status_word(record_, step) != nullptr
+                                          : name == "errors" && has_error(record_, step);
     if (there) out.push_back(step.path());
   }
   return out;

@@ -167,7 +167,9 @@ value content_checker::document_of(const v1::TaskRecord& record, view by) const 
       states.members[step.path()] = text_value(step.timed_out() ? "timed_out" : "skipped");
       continue;
     }
-    if (step.state() == v1::STEP_STATE_FAILED) states.members[step.path()] = text_value(dropped ? "dropped" : "failed");
+    // Until its task goes forward no more, one that was not passed over waits for another attempt: it has not ended.
+    const auto waits = !dropped && !step.passed_over() && record.state() == v1::TASK_STATE_RUNNING && !record.failing();
+    if (step.state() == v1::STEP_STATE_FAILED && !waits) states.members[step.path()] = text_value(dropped ? "dropped" : "failed");
     if (step.state() == v1::STEP_STATE_FAILED && step.passed_over()) steps.members[step.path()] = value{};
     // What a step gave is known as soon as it is over, and while it is undone.
     const auto ended = has_given(step);
