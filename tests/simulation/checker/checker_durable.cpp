@@ -294,7 +294,8 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
       if (standing != 0 && !step.doubtful())
         world::broken("passed_over_with_effect", name + " has failed for certain, and its effect stands in the service");
       const auto passes = plan->of_end(of.step) ? plan->step(of.step).in_doubt() != v1::IN_DOUBT_PARK : plan->says_undo_none(of.step);
-      if (step.doubtful() && plan->step(of.step).in_doubt() != v1::IN_DOUBT_FAIL && !passes)
+      const auto since = restores_.passed_over_then(record.id(), step.path());
+      if (step.doubtful() && plan->step(of.step).in_doubt() != v1::IN_DOUBT_FAIL && !passes && !since)
         world::broken("passed_over_doubt", name + " is in doubt, and its task has gone on without it");
     } else {
       world::broken("completed_without_effect", record.id() + " is completed with " + step.path() + " " + core::state_word(step.state()));

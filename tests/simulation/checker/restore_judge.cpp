@@ -41,7 +41,10 @@ void restore_judge::kept(std::unique_ptr<store::snapshot> view, std::int64_t at_
     kept_keys_.emplace(where, key);
     if (where != store::table::task) return;
     v1::TaskRecord record;
-    if (record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) kept_tasks_[record.id()] = std::move(record);
+    if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return;
+    for (const auto& step : record.steps())
+      if (step.passed_over() && !step.doubtful()) passed_over_then_.emplace(record.id(), step.path());
+    kept_tasks_[record.id()] = std::move(record);
   });
 }
 

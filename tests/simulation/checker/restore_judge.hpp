@@ -19,6 +19,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "messages/agent.pb.h"
@@ -70,6 +71,12 @@ class restore_judge {
   /// Whether the task was over in what was put back. Of a recovered shard that may never have counted: then its end names what is in doubt.
   bool had_ended(const std::string& task) const { return on() && known_then(task) != nullptr && live_then(task) == nullptr; }
 
+  /// Whether the task had gone on without the step before that, because it had failed for certain. Of a recovered shard that may never have
+  /// counted: then the step is in doubt, its task goes on without it all the same, and the end names it.
+  bool passed_over_then(const std::string& task, const std::string& step) const {
+    return on() && passed_over_then_.count({task, step}) != 0;
+  }
+
   /// Whether the lost time had performed the step under the next key, and no look-up has said that it never happened under the key of the
   /// backup: then nothing leads to the next one, and the undo asks for the effect of the first. `generation`: the step's once it is undone.
   bool moved_on_unseen(const step_name& of, std::uint32_t generation) const;
@@ -113,8 +120,9 @@ class restore_judge {
   std::uint32_t kept_lineage_ = 0;
   std::set<std::pair<store::table, std::string>> kept_keys_;  // of tasks and alerts
   std::set<std::pair<store::table, std::string>> lost_keys_;
-  std::map<std::string, v1::TaskRecord> kept_tasks_;  // by id
-  std::set<std::string> lost_ids_;                    // of tasks that are not among these
+  std::map<std::string, v1::TaskRecord> kept_tasks_;                // by id
+  std::set<std::string> lost_ids_;                                  // of tasks that are not among these
+  std::set<std::pair<std::string, std::string>> passed_over_then_;  // without doubt: task and path
   std::set<step_name> undone_since_;
   std::set<step_name> performed_since_;
   std::set<std::string> edited_since_;          // tasks

@@ -296,6 +296,30 @@ TEST(task_restore, a_step_after_a_failure_is_looked_up_before_the_task_completes
   EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_SKIPPED);
 }
 
+TEST(task_restore, a_task_that_may_never_have_gone_on_without_a_step_does_so_and_names_it_as_in_doubt) {
+  auto a = undoable(step("a"));
+  a.set_on_failure(v1::ON_FAILURE_CONTINUE);
+  const auto definition = graph({a, undoable(step("b", {"a"}))});
+  for (const bool counted : {true, false}) {
+    world w{definition};
+    w.started();
+    const auto before_ms = w.now_ms;
+    w.advance_ms(1'000);
+    w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+    ASSERT_TRUE(w.at(0).passed_over());
+    restore(w, definition, before_ms, counted ? w.now_ms + 1 : before_ms);
+    EXPECT_EQ(w.at(0).doubtful(), !counted);
+    const auto made = w.apply(task_resumed{});
+    ASSERT_EQ(made.performs.size(), 1U) << "later steps have gone on without it";
+    EXPECT_EQ(made.performs.front().message.idempotency_key(), "t1/b/perform/0");
+    EXPECT_TRUE(w.outcome(1, w.at(1).attempt()).ended);
+    EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
+    EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_FAILED);
+    EXPECT_EQ(w.at(0).doubtful(), !counted);
+    EXPECT_EQ(w.record.recent().rbegin()->detail(), counted ? "failed: a" : "in doubt: a");
+  }
+}
+
 /// Its child was undone before the backup, and the task waits for an operator.
 world with_failed_child() {
   v1::StepDefinition ship;
