@@ -11,6 +11,7 @@
 #include "actors/core/items/item_call.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/restore.hpp"
+#include "actors/core/task/steps/item_output.hpp"
 #include "messages/lineage.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
@@ -47,6 +48,7 @@ class restorer {
     if (counted_until_) report_.backup_unix_ms = std::min(report_.backup_unix_ms, std::max(*counted_until_, former->made_unix_ms()));
     if (const auto begun = store_.begin_restore(how_.now_unix_ms); !begun.ok()) return begun.failure();
     if (const auto done = restore_tasks(); !done.ok()) return done.failure();
+    if (const auto done = tell_parents(); !done.ok()) return done.failure();
     if (const auto done = restore_jobs(); !done.ok()) return done.failure();
     report_.lineage = next_lineage(*former, how_.now_unix_ms, how_.bits);
     const auto rise = core::restored_rise{report_.backup_unix_ms, from_unix_ms(how_.now_unix_ms)}.numbers;
@@ -132,10 +134,43 @@ class restorer {
       return nothing{};
     store::put_task(open_, before, record, true);
     store::move_counters(shard_, before, store::index_state_of(record));
+    if (record.has_parent() && record.state() == v1::TASK_STATE_UNDOING)
+      undoing_children_[record.parent().number()].push_back(core::news_of(record));
     if (!has_ended(record.state())) ++report_.tasks;
     report_.steps += static_cast<std::uint64_t>(
         std::count_if(record.steps().begin(), record.steps().end(), [](const auto& one) { return one.doubtful() || one.undo_doubtful(); }));
     return write_if_large();
+  }
+
+  /// A child that was undone by a write that may never have counted is being undone again. Its parent has noted its end, and would let an
+  /// operator go on with its step beside that. All rows have been written, perhaps by a restore that was cut short before it came here.
+  status tell_parents() {
+    for (const auto& [number, children] : undoing_children_) {
+      auto parent = store::load_task(*store_.read(), number);
+      if (!parent.ok()) return parent.failure();
+      if (!*parent) continue;
+      auto& record = **parent;
+      const auto before = store::index_state_of(record);
+      auto changed = false;
+      for (const auto& one : children) changed = tell(record, one) || changed;
+      if (!changed) continue;
+      record.set_version(record.version() + 1);
+      store::put_task(open_, before, record);
+      if (auto done = write_if_large(); !done.ok()) return done;
+    }
+    return write();
+  }
+
+  /// False: it knows, or its step has another child by now.
+  static bool tell(v1::TaskRecord& parent, const core::child_changed& news) {
+    if (static_cast<int>(news.step) >= parent.steps_size()) return false;
+    auto& step = *parent.mutable_steps(static_cast<int>(news.step));
+    if (step.child().id() != news.id || step.child().state() != v1::TASK_STATE_UNDONE) return false;
+    auto& known = *step.mutable_child();
+    known.set_state(news.state);
+    known.set_parked(news.parked);
+    known.set_stands(news.stands);
+    return true;
   }
 
   /// Null: the store does not have the version.
@@ -218,7 +253,8 @@ class restorer {
   restore_report report_;
   v1::ShardState shard_;
   std::optional<std::int64_t> counted_until_;
-  std::map<std::string, std::optional<v1::WorkflowDefinition>> versions_;  // by key; nullopt: the store does not have it
+  std::map<std::uint64_t, std::vector<core::child_changed>> undoing_children_;  // by the number of their parent
+  std::map<std::string, std::optional<v1::WorkflowDefinition>> versions_;       // by key; nullopt: the store does not have it
   std::uint64_t sequence_ = 0;
   std::uint64_t epoch_ = 0;
   store::batch open_;

@@ -63,10 +63,19 @@ class shard_restore_test : public ::testing::Test, public commit_port {
     shell->answer(std::move(request), 1, 0);
     settle();
   }
-  void deploy() {
+  void deploy(const v1::WorkflowDefinition& definition = workflow_of({step("a"), step("b", {"a"})})) {
     v1::DeployRequest request;
-    *request.mutable_definition() = workflow_of({step("a"), step("b", {"a"})});
+    *request.mutable_definition() = definition;
     shell->answer(request, 1);
+    settle();
+  }
+  void operate(const std::string& id, v1::OperatorVerb verb, const std::string& of_step = {}) {
+    v1::OperateRequest request;
+    request.add_ids(id);
+    request.mutable_action()->set_verb(verb);
+    request.mutable_action()->set_who("ann");
+    request.mutable_action()->set_step(of_step);
+    shell->answer(request, 3);
     settle();
   }
   void add_agent() {
@@ -295,12 +304,7 @@ TEST_F(shard_restore_test, a_task_that_was_cancelled_by_a_write_that_may_never_h
   submit("t2");
   const auto cancel = [this](const std::string& id) {
     time.now_ms += 1'000;
-    v1::OperateRequest request;
-    request.add_ids(id);
-    request.mutable_action()->set_verb(v1::OPERATOR_VERB_CANCEL);
-    request.mutable_action()->set_who("ann");
-    shell->answer(request, 3);
-    settle();
+    operate(id, v1::OPERATOR_VERB_CANCEL);
   };
   cancel("t1");
   time.now_ms += 1'000;
@@ -314,6 +318,35 @@ TEST_F(shard_restore_test, a_task_that_was_cancelled_by_a_write_that_may_never_h
   EXPECT_EQ(task("t1").state(), v1::TASK_STATE_UNDONE);
   EXPECT_EQ(task("t2").state(), v1::TASK_STATE_UNDOING);
   EXPECT_TRUE(task("t2").steps(0).doubtful());
+}
+
+TEST_F(shard_restore_test, a_parent_knows_of_a_child_that_it_is_being_undone_again) {
+  start();
+  deploy(workflow_of({step("pack")}, "shipment"));
+  v1::StepDefinition ship;
+  ship.set_name("ship");
+  ship.set_kind(v1::STEP_KIND_WORKFLOW);
+  ship.set_workflow("shipment");
+  deploy(workflow_of({ship}));
+  submit("t1");
+  ASSERT_EQ(task("t1/ship~1").state(), v1::TASK_STATE_RUNNING);
+  time.now_ms += 1'000;
+  ASSERT_TRUE(store->begin_recovery(time.now_ms).ok());
+  time.now_ms += 1'000;
+  operate("t1", v1::OPERATOR_VERB_CANCEL);
+  ASSERT_EQ(task("t1/ship~1").state(), v1::TASK_STATE_UNDONE);
+  ASSERT_EQ(task("t1").steps(0).child().state(), v1::TASK_STATE_UNDONE);
+  time.now_ms += an_hour_ms;
+  EXPECT_EQ(restore().tasks, 2u);
+  EXPECT_EQ(task("t1/ship~1").state(), v1::TASK_STATE_UNDOING);
+  EXPECT_EQ(task("t1").steps(0).state(), v1::STEP_STATE_IN_DOUBT);
+  EXPECT_EQ(task("t1").steps(0).child().state(), v1::TASK_STATE_UNDOING);
+  open();
+  start();
+  operate("t1", v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, "ship");
+  const auto& reply = out.operations.at(3);
+  ASSERT_EQ(reply.results_size(), 1);
+  EXPECT_EQ(reply.results(0).error().sentence(), "task t1/ship~1, the child of step ship, is being undone");
 }
 
 TEST_F(shard_restore_test, times_of_jobs_since_the_backup_are_skipped_and_can_be_filled_later) {

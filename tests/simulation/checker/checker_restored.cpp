@@ -1,6 +1,8 @@
 // What is still asked of a shard of which an earlier moment has been put back: what holds of any history that begins with the store as it
 // stands then.
 
+#include <utility>
+
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker/checker.hpp"
 
@@ -19,7 +21,7 @@ void checker::restored(const v1::Lineage& to, const store::snapshot& durable) {
   following_.clear();
   told_ends_.clear();
   told_parked_.clear();
-  children_ = {};
+  const auto undone_again = std::exchange(children_, {}).undone_again;
   note_deployments(durable);
   brake_alert_ = durable.get_progress().shard.undo_brake_alert();
   const auto scanned = durable.scan(store::table::task, {}, {}, [&](std::string_view, std::string_view row) {
@@ -31,6 +33,8 @@ void checker::restored(const v1::Lineage& to, const store::snapshot& durable) {
       children_.of_step[{name->parent, name->step}].push_back(record.id());
     if (record.parent().item() != 0 && (record.state() == v1::TASK_STATE_FAILED || record.state() == v1::TASK_STATE_UNDONE))
       children_.failed.insert(record.id());
+    const auto undone_before = restores_.was_undone(record.id()) || undone_again.count(record.id()) != 0;
+    if (record.has_parent() && record.state() == v1::TASK_STATE_UNDOING && undone_before) children_.undone_again.insert(record.id());
     if (record.parked()) parked_alerts_[record.number()] = record.alert();
     seen_[record.number()] = std::move(record);
     return true;

@@ -97,6 +97,11 @@ const v1::TaskRecord* restore_judge::live_then(const std::string& task) const {
   return then == nullptr || has_ended(then->state()) ? nullptr : then;
 }
 
+bool restore_judge::was_undone(const std::string& task) const {
+  const auto* then = on() ? known_then(task) : nullptr;
+  return then != nullptr && then->state() == v1::TASK_STATE_UNDONE;
+}
+
 bool restore_judge::moved_on_unseen(const step_name& of, std::uint32_t generation) const {
   const auto* then = known_then(of.task);
   // "Never happened" raises the generation once, and so does the undo.

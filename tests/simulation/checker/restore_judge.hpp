@@ -77,6 +77,9 @@ class restore_judge {
     return on() && passed_over_then_.count({task, step}) != 0;
   }
 
+  /// Whether the task was undone in what was put back. A recovery goes on with the undo of such a one where that may never have counted.
+  bool was_undone(const std::string& task) const;
+
   /// Whether the lost time had performed the step under the next key, and no look-up has said that it never happened under the key of the
   /// backup: then nothing leads to the next one, and the undo asks for the effect of the first. `generation`: the step's once it is undone.
   bool moved_on_unseen(const step_name& of, std::uint32_t generation) const;

@@ -47,9 +47,10 @@ inline constexpr std::uint32_t most_levels = 8;
 
 struct child_book {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> of_step;  // by parent and step, ids in order
-  std::set<std::string> deployed;    // workflows that steps could name before the commit that is looked at
-  std::set<std::string> failed;      // items that had ended in vain before that commit,
-  std::set<std::string> failed_now;  // or have in it
+  std::set<std::string> deployed;      // workflows that steps could name before the commit that is looked at
+  std::set<std::string> failed;        // items that had ended in vain before that commit,
+  std::set<std::string> failed_now;    // or have in it
+  std::set<std::string> undone_again;  // were undone in what was put back, and have been undone anew since
 };
 
 /// What has been seen of all children of a task.

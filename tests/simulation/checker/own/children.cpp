@@ -142,7 +142,8 @@ void checker::judge_child(const v1::TaskRecord* was, const v1::TaskRecord& recor
   if (!parent || parent->id() != of.id()) {
     // Nobody goes on with what it has done, so an operator may have it undone.
     const auto undo = [](const v1::OperatorAction& order) { return order.verb() == v1::OPERATOR_VERB_UNDO; };
-    const auto undone_alone = record.state() == v1::TASK_STATE_UNDOING && ordered_above(record.id(), undo);
+    const auto undone_alone =
+        record.state() == v1::TASK_STATE_UNDOING && (ordered_above(record.id(), undo) || children_.undone_again.count(record.id()) != 0);
     if (!has_ended(record.state()) && !undone_alone)
       world::broken("child_alone", record.id() + " has not ended, and the task whose step it carries out has left the store");
     return;
@@ -247,13 +248,17 @@ void checker::note_child_moves(const v1::TaskRecord& was, const v1::TaskRecord& 
     world::broken("child_undone_unasked", record.id() + " had ended and is undone; " + text_of(parent, step, record));
 }
 
-/// By an operator, where nobody goes on with what the child has done: its step has failed or has another child, or all else is undone.
+/// By an operator, where nobody goes on with what the child has done: its step has failed or has another child, or all else is undone. Or
+/// by a recovery: that it was undone may never have counted.
 bool checker::is_undone_alone(const v1::TaskRecord& parent, const v1::StepRecord& step, const v1::TaskRecord& child) const {
   const auto undo = [](const v1::OperatorAction& order) { return order.verb() == v1::OPERATOR_VERB_UNDO; };
   const auto undoes = child.state() == v1::TASK_STATE_UNDOING || child.state() == v1::TASK_STATE_UNDONE;
   const auto in_vain = step.state() == v1::STEP_STATE_FAILED || is_doubted_since_restore(parent, step);
-  const auto is_free = in_vain || step.child().id() != child.id() || parent.state() == v1::TASK_STATE_UNDONE;
-  return undoes && is_free && ordered_above(child.id(), undo);
+  const auto is_other = step.child().id() != child.id();
+  const auto is_free = in_vain || is_other || parent.state() == v1::TASK_STATE_UNDONE;
+  const auto is_asked = step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_UNDOING;
+  const auto again = children_.undone_again.count(child.id()) != 0 && child.state() == v1::TASK_STATE_UNDOING && (is_other || !is_asked);
+  return again || (undoes && is_free && ordered_above(child.id(), undo));
 }
 
 /// Of an undone parent, whose step stays as it was (`undo: none`, or an operator has passed its undo over): an operator has had the child
@@ -274,6 +279,7 @@ void checker::judge_agreement(const v1::TaskRecord& parent, const v1::StepRecord
   // The step stays as it is meanwhile.
   const auto undone_alone = is_undone_alone(parent, step, child);
   const auto ended_in_vain = undone || child.state() == v1::TASK_STATE_FAILED || undone_alone;
+  const auto again = children_.undone_again.count(child.id()) != 0;
   bool agrees = !lives || undone_alone;
   const auto settled = [&](const v1::OperatorAction& order) {
     return order.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED && order.step() == step.path();
@@ -286,12 +292,15 @@ void checker::judge_agreement(const v1::TaskRecord& parent, const v1::StepRecord
       break;
     case v1::STEP_STATE_FAILED: agrees = ended_in_vain; break;
     case v1::STEP_STATE_UNDOING: agrees = step.given_up() ? !undone : child.state() == v1::TASK_STATE_UNDOING; break;
-    case v1::STEP_STATE_UNDONE: agrees = undone || passed_over_by_operator(parent.id(), step.path()); break;
+    case v1::STEP_STATE_UNDONE: agrees = undone || again || passed_over_by_operator(parent.id(), step.path()); break;
     case v1::STEP_STATE_IN_DOUBT: agrees = ended_in_vain && is_doubted_since_restore(parent, step); break;
     default: break;
   }
   world_.judges("child_differs");
   if (!agrees) world::broken("child_differs", text_of(parent, step, child));
+  // Otherwise its parent would go on beside that.
+  if (again && lives && step.child().state() != child.state())
+    world::broken("child_differs", text_of(parent, step, child) + " again; the step has noted " + v1::TaskState_Name(step.child().state()));
   if (has_ended(parent.state())) {
     world_.judges("end_before_child");
     if (lives && !undone_alone) world::broken("end_before_child", parent.id() + " has ended: " + text_of(parent, step, child));
@@ -340,6 +349,8 @@ void checker::judge_nothing_left(const v1::TaskRecord& record, std::uint32_t ind
   for (const auto& id : all->second) {
     const auto child = task_of(durable, id);
     if (!child || child->state() == v1::TASK_STATE_UNDONE || is_undone_alone(record, step, *child)) continue;
+    // Undone again by a recovery, an operator may terminate it meanwhile.
+    if (child->terminated() && children_.undone_again.count(id) != 0) continue;
     if (child->state() != v1::TASK_STATE_FAILED || step.child().stands())
       world::broken("child_stands", record.id() + " is undone: " + text_of(record, step, *child));
   }
