@@ -93,8 +93,12 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
   const auto direction = step.direction();
   const auto doubt = kind != v1::EVENT_KIND_STEP_FAILED;
   set_failures(step, direction, failures_of(step, direction) + 1);
-  // A fault about a forgotten key or a restore stays, whatever becomes of a look-up.
-  if (direction != v1::DIRECTION_LOOKUP || !is_own_code(step.fault().code())) *step.mutable_fault() = fault;
+  // A fault about a forgotten key or a restore stays, whatever becomes of a look-up. The pause that follows is the look-up's all the same: by
+  // what its service asked for it is told from one that a clock ahead has noted.
+  if (direction != v1::DIRECTION_LOOKUP || !is_own_code(step.fault().code()))
+    *step.mutable_fault() = fault;
+  else
+    step.mutable_fault()->set_retry_after_ms(fault.retry_after_ms());
   step.set_ended_at_unix_ms(now_ms());
   if (step.failing_since_unix_ms() == 0) step.set_failing_since_unix_ms(now_ms());
   count_by_rule(step);

@@ -55,6 +55,33 @@ TEST(task_clock, a_backoff_that_may_be_meant_is_left_alone) {
   EXPECT_EQ(w.at(0).not_before_unix_ms(), meant);
 }
 
+TEST(task_clock, a_pause_that_a_service_has_asked_a_look_up_for_is_left_alone_though_the_fault_about_the_key_stays) {
+  world w{graph({step("a")})};
+  w.agents.key_valid_for["do_a"] = 60'000;
+  w.agents.lookups.insert("do_a");
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
+  w.advance_ms(58'000);
+  w.recover(0);
+  attempt_ended busy;
+  busy.direction = v1::DIRECTION_LOOKUP;
+  busy.attempt = 1;
+  busy.fault.emplace();
+  busy.fault->set_kind(v1::FAULT_KIND_TRANSIENT);
+  busy.fault->set_code("http_503");
+  busy.fault->set_retry_after_ms(half_an_hour_ms);
+  w.apply(busy);
+  ASSERT_EQ(w.at(0).fault().code(), "key_expired");
+  const auto meant = w.at(0).not_before_unix_ms();
+  ASSERT_GE(meant, w.now_ms + half_an_hour_ms);
+  // Something older in the row was noted by a clock ahead.
+  EXPECT_FALSE(w.apply(clock_set_back{}).changed);
+  EXPECT_EQ(w.at(0).not_before_unix_ms(), meant);
+  w.now_ms -= year_ms;
+  EXPECT_TRUE(w.apply(clock_set_back{}).changed);
+  EXPECT_EQ(w.at(0).not_before_unix_ms(), w.now_ms);
+}
+
 TEST(task_clock, a_lease_ends_no_later_than_one_that_would_begin_now_and_never_before) {
   auto beating = step("b");
   beating.set_heartbeat_ms(500);
