@@ -69,6 +69,7 @@ const v1::TaskRecord* sound(family_tasks& tasks, std::uint64_t number) {
 }  // namespace
 
 void families::note(const v1::TaskRecord& record, core::decision& made) {
+  if (record.has_parent()) sizes_.note(record);
   for (auto& order : made.children) noted_.push_back({record.number(), std::move(order)});
   if (record.has_parent() && (made.ended || made.parked || made.unparked) &&
       !(made.ended && (record.parent().item() != 0 ? faults_.lose_item_end : faults_.lose_child_end)))
@@ -192,6 +193,9 @@ void families::begin_child(std::uint64_t parent, core::child_order& order) {
   const auto there = number_of(order.id) != 0;
   if (world_.tasks->failed()) return;
   if (there) return refuse(parent, order, core::child_gone_code, "there has been a task " + order.id + " before");
+  if (sizes_.is_full(order.id))
+    return refuse(parent, order, core::too_many_tasks_code,
+                  "there are " + std::to_string(sizes_.most()) + " tasks below the same task already that have not ended");
   auto definition = definition_for(parent, order);
   if (!definition && !workflow_catalog::is_refusal(definition.failure())) return void(world_.tasks->fail(definition.failure()));
   if (!definition) return refuse(parent, order, core::no_workflow_code, definition.failure().sentence);
@@ -213,6 +217,8 @@ void families::begin_child(std::uint64_t parent, core::child_order& order) {
   if (begun_in_ != world_.batches->sequence()) begun_by_.clear();
   begun_in_ = world_.batches->sequence();
   ++begun_by_[parent];
+  if (std::exchange(durable_, world_.batches->committed_sequence()) != durable_) begun_since_ = 0;
+  ++begun_since_;
   if (faults_.child_twice) {
     auto again = item;
     again.set_id(order.id + "1");
@@ -318,12 +324,19 @@ void families::tell_of_children(std::uint64_t parent) {
   }
 }
 
-std::uint32_t families::may_begin(std::uint64_t parent) const {
+/// A commit is behind each of them, so that there is always a next turn.
+std::int64_t families::left_to_begin() const {
+  return durable_ != world_.batches->committed_sequence() ? most_begun_at_once
+                                                          : std::max<std::int64_t>(most_begun_at_once - begun_since_, 0);
+}
+
+void families::limit(const v1::TaskRecord& task, core::context& ctx) const {
   // An item keeps the Scheduler busy for a good 100 us, and a list goes on once per commit. Where commits take long there is time for more.
   const auto most = std::clamp<std::int64_t>(2 * world_.batches->commit_time().count(), least_begun_at_once, most_begun_at_once);
-  if (begun_in_ != world_.batches->sequence()) return static_cast<std::uint32_t>(most);
-  const auto found = begun_by_.find(parent);
-  return static_cast<std::uint32_t>(std::max<std::int64_t>(most - (found == begun_by_.end() ? 0 : found->second), 0));
+  const auto found = begun_in_ == world_.batches->sequence() ? begun_by_.find(task.number()) : begun_by_.end();
+  const auto left = std::max<std::int64_t>(most - (found == begun_by_.end() ? 0 : found->second), 0);
+  ctx.may_begin = static_cast<std::uint32_t>(std::min(left, left_to_begin()));
+  ctx.crowded = sizes_.is_crowded(task.id());
 }
 
 bool families::may_be_cancelled(const v1::TaskRecord& record) {

@@ -15,6 +15,7 @@
 #include "actors/scheduler/books/archive_ledger.hpp"
 #include "actors/scheduler/books/workflow_catalog.hpp"
 #include "actors/scheduler/commit/pipeline.hpp"
+#include "actors/scheduler/family_sizes.hpp"
 
 namespace fairlead {
 
@@ -55,7 +56,8 @@ class families {
     family_tasks* tasks = nullptr;
   };
 
-  families(ports world, core::planted_faults faults) : world_(world), faults_(faults) {}
+  /// `crowd`: as family_sizes.
+  families(ports world, std::size_t crowd, core::planted_faults faults) : world_(world), faults_(faults), sizes_(crowd) {}
 
   /// What a decision about the task means for its parent and its children.
   void note(const v1::TaskRecord& record, core::decision& made);
@@ -78,8 +80,10 @@ class families {
   bool may_be_cancelled(const v1::TaskRecord& record);
   /// The child's parent goes on with what it has done, so that an operator cannot have it undone alone.
   bool is_built_on(const v1::TaskRecord& child);
-  /// Items of the task that may still begin in the open batch, so that other tasks do not wait for a long list.
-  std::uint32_t may_begin(std::uint64_t parent) const;
+  /// What the task may begin in its next decision, so that other tasks do not wait for a long list, or for many.
+  void limit(const v1::TaskRecord& task, core::context& ctx) const;
+  /// Lists may begin items before the next batch is durable.
+  bool may_begin() const { return left_to_begin() > 0; }
 
  private:
   struct news {
@@ -97,6 +101,7 @@ class families {
   void gather(std::uint64_t parent, const core::child_order& order);
   std::optional<std::string> output_of_item(std::uint64_t parent, const core::child_order& order, std::uint32_t item);
   bool is_told_of(const core::child_order& child, bool parked, bool undoes);
+  std::int64_t left_to_begin() const;
   std::uint64_t number_of(const std::string& id);
 
   ports world_;
@@ -105,6 +110,9 @@ class families {
   std::int64_t begun_ = 0;                                     // children, by what is settled now
   std::unordered_map<std::uint64_t, std::uint32_t> begun_by_;  // by parent: children in batch `begun_in_`
   std::uint64_t begun_in_ = 0;
+  std::int64_t begun_since_ = 0;  // children of all parents since batch `durable_` was the last durable one
+  std::uint64_t durable_ = 0;
+  family_sizes sizes_;
   std::uint64_t settled_for_ = 0;  // the task whose decision began it; 0: nothing is settled now
 };
 

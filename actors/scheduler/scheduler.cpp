@@ -51,7 +51,7 @@ scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults
       launches_({world.time, world.zones != nullptr ? world.zones : &time_zones::of_system(), world.log, &batches_, &alerts_, &store_watch_,
                  &catalog_, &slots_, this},
                 {limits.cron, limits.shard, limits.shard_count, limits.input_bytes}, faults_),
-      families_({world.time, &batches_, &catalog_, &archive_, this}, faults_) {
+      families_({world.time, &batches_, &catalog_, &archive_, this}, limits_.family_tasks, faults_) {
   slots_.plant(faults_);
   workers_.plant(faults_);
 }
@@ -244,7 +244,7 @@ core::context scheduler::context_for(const live_task& task, const core::payload_
   ctx.evaluating = &task.evaluating;
   ctx.failing_alert_after_ms = limits_.failing_alert_after.count();
   ctx.hold_undo = batches_.counts().undo_brake_since_unix_ms() != 0;
-  ctx.may_begin = families_.may_begin(task.record.number());
+  families_.limit(task.record, ctx);
   ctx.planted = &faults_;
   return ctx;
 }

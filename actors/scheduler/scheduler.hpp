@@ -53,6 +53,7 @@ struct scheduler_limits {
   duration failing_alert_after = std::chrono::minutes{5};  // a step that fails for so long raises an alert
   duration replica_alert_after = std::chrono::minutes{1};  // as replica_watch
   std::uint64_t running_tasks = 10'000;                    // tasks beyond this wait as pending, on disk only
+  std::uint64_t family_tasks = 10'000;                     // below one task: a crowd, as family_sizes
   std::uint64_t pending_tasks = 1'000'000;                 // beyond this submissions are refused
   std::uint64_t input_bytes = max_input_bytes;             // of one task's input
   std::uint64_t output_bytes = max_output_bytes;           // of one step's output

@@ -27,7 +27,8 @@ namespace {
 
 constexpr std::size_t sentence_limit = 1024;  // bytes kept of the sentence of a failure
 
-constexpr std::size_t pending_chunk = 256;  // pending tasks read ahead
+constexpr std::size_t pending_chunk = 256;    // pending tasks read ahead
+constexpr std::ptrdiff_t go_on_at_once = 32;  // steps that go on between two looks at what may begin
 
 // Asking anew does not mend a wait that is in vain again and again: an operator must look.
 constexpr unsigned most_mendings = 3;
@@ -76,14 +77,18 @@ void scheduler::take_hints(core::decision& made) {
 /// What was too much for one decision goes on once that is durable, behind the messages that came meanwhile. If this process ends before,
 /// the Supervisor finds the step in the due index.
 void scheduler::go_on() {
-  v1::RecoverBatch due;
-  for (; !going_on_.empty() && batches_.durable(going_on_.front().sequence); going_on_.pop_front())
-    *due.add_items() = std::move(going_on_.front().what);
-  // Lists of one task share what may begin in a commit: another one is first each time.
-  if (const auto many = due.items_size(); many > 1)
-    std::rotate(due.mutable_items()->begin(), due.mutable_items()->begin() + static_cast<int>(turns_++ % static_cast<unsigned>(many)),
-                due.mutable_items()->end());
-  if (!draining_ && !due.items().empty()) recover(due);
+  const auto is_due = [this](const due_step& one) { return batches_.durable(one.sequence); };
+  // Where there are many lists, the others have their turn behind the next commit, and messages theirs before that.
+  while (!draining_ && !fatal_ && families_.may_begin() && !going_on_.empty() && is_due(going_on_.front())) {
+    const auto first = going_on_.begin();
+    const auto last = std::find_if_not(first, first + std::min<std::ptrdiff_t>(go_on_at_once, std::ssize(going_on_)), is_due);
+    // Lists of one task share what may begin in a commit: another one is first each time.
+    std::rotate(first, first + static_cast<std::ptrdiff_t>(turns_++ % static_cast<std::uint64_t>(last - first)), last);
+    v1::RecoverBatch due;
+    std::for_each(first, last, [&due](due_step& one) { *due.add_items() = std::move(one.what); });
+    going_on_.erase(first, last);
+    recover(due);
+  }
 }
 
 void scheduler::evaluated(v1::EvaluateReply what) {
@@ -94,8 +99,11 @@ void scheduler::evaluated(v1::EvaluateReply what) {
     if (!number) break;
     if (auto* waiting = load(*number)) apply(*waiting, core::slot_freed{});
     forget_if_idle(*number);
+    flush_if_large();
   }
   serve_waiting();
+  // Each answer may begin children, and many may have come at once.
+  flush_if_large();
 }
 
 void scheduler::take_expressions(const evaluations::wanted& whose, v1::EvaluateReply& what) {

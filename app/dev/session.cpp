@@ -123,7 +123,7 @@ result<node_config> config_of(const dev_options& options, const std::string& fol
   out->store_path = folder + "/store";
   out->journal_path = store::journal_in(out->store_path);
   out->journal_segment_bytes = std::uint64_t{1} << 20;  // quickly made
-  out->journal_max_bytes = std::uint64_t{64} << 20;
+  out->journal_max_bytes = std::uint64_t{1} << 30;
   out->log.file = folder + "/node.log";
   out->shutdown_timeout_ms = shutdown_ms;
   return out;

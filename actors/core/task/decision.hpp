@@ -269,6 +269,7 @@ struct context {
   std::int64_t failing_alert_after_ms = 300'000;                  // a step that fails for so long is worth an alert
   bool hold_undo = false;                                         // the brake on mass undo: failed tasks are not undone automatically
   std::uint32_t may_begin = 4;                                    // items whose task, or its undo, may begin in this decision
+  bool crowded = false;                                           // a list may have one item in progress, whatever its at_once says
   const planted_faults* planted = nullptr;                        // null in production
 };
 

@@ -42,6 +42,7 @@ inline constexpr std::string_view child_input_code = "input";
 inline constexpr std::string_view item_failed_code = "item_failed";
 inline constexpr std::string_view output_too_large_code = "output_too_large";
 inline constexpr std::string_view too_deep_code = "too_deep";
+inline constexpr std::string_view too_many_tasks_code = "too_many_tasks";
 
 // ---- questions ----
 

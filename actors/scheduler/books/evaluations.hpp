@@ -19,7 +19,8 @@ namespace fairlead {
 
 class evaluations {
  public:
-  /// `limit_bytes`: of documents at the worker; above this tasks wait.
+  /// `limit_bytes`: of documents at the worker; above this tasks wait. So they do where very many are there: the answers to them could come
+  /// at once, before all other messages.
   explicit evaluations(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
   /// Names one part of one step.
@@ -30,7 +31,7 @@ class evaluations {
     std::uint32_t item = 0;  // as EvaluateRequest.item
   };
 
-  bool has_room() const { return bytes_ < limit_bytes_; }
+  bool has_room() const { return bytes_ < limit_bytes_ && at_worker_.size() < most_at_worker; }
   /// Returns the ticket, which the answer brings back.
   std::uint64_t ask(const wanted& whose, std::size_t document_bytes);
   /// An answer can still come for as long as `until` lives.
@@ -63,6 +64,8 @@ class evaluations {
     std::size_t bytes = 0;
     std::weak_ptr<const void> outstanding;
   };
+
+  static constexpr std::size_t most_at_worker = 1'000;
 
   std::uint64_t limit_bytes_;
   std::uint64_t next_ticket_ = 1;

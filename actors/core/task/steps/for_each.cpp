@@ -145,8 +145,8 @@ bool task_machine::stops_at(const v1::StepRecord& step, const item_counts& count
 
 /// As far as the items say.
 bool task_machine::may_begin_item(const v1::StepRecord& step) const {
-  const auto at_once =
-      planted(&planted_faults::items_all_at_once) ? max_list_items : std::max(definition_of(step).for_each().at_once(), 1U);
+  const auto own = ctx_.crowded ? 1U : std::max(definition_of(step).for_each().at_once(), 1U);
+  const auto at_once = planted(&planted_faults::items_all_at_once) ? max_list_items : own;
   const auto counts = count_items(step.items());
   return counts.to_begin > 0 && counts.in_progress < at_once && !stops_at(step, counts);
 }
