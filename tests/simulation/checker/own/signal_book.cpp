@@ -45,12 +45,13 @@ void signal_book::hears(std::uint64_t ticket, const v1::OperateRequest& what, co
     one.data = action.has_json() ? action.json() : "null";
     known = all.insert(all.end(), std::move(one));
   }
-  if (first) known->heard = ++order_;
+  const auto now = ++order_;
+  if (first) known->heard = now;
   known->refused = false;
   known->asked.insert(ticket);
   const auto over = of.record != nullptr && of.record->state() != v1::TASK_STATE_PENDING && of.record->state() != v1::TASK_STATE_RUNNING;
   const auto awaited = of.plan != nullptr && waits_for(*of.plan, action.signal());
-  heard_[ticket] = {what.ids(0), static_cast<std::size_t>(known - all.begin()), over, first, of.record != nullptr, awaited};
+  heard_[ticket] = {what.ids(0), static_cast<std::size_t>(known - all.begin()), over, first, of.record != nullptr, awaited, now};
 }
 
 void signal_book::answers(std::uint64_t ticket, const v1::OperateResult& what, const task& of) {
@@ -106,8 +107,11 @@ void signal_book::judge_refusal(const hearing& heard, const sent& what, const v1
     case v1::ERROR_CODE_OVERLOADED: {
       world_.count("signals that are too many");
       const auto& all = sent_.at(heard.task);
-      const auto may_be_kept = std::count_if(
-          all.begin(), all.end(), [&](const sent& one) { return &one != &what && one.name == what.name && !one.refused && !one.taken; });
+      // A reader may see before the refusal leaves that a step has taken one of them, and the step may have done so after it.
+      const auto was_there = [&](const sent& one) { return one.taken == 0 || one.taken > heard.at; };
+      const auto may_be_kept = std::count_if(all.begin(), all.end(), [&](const sent& one) {
+        return &one != &what && one.name == what.name && !one.refused && was_there(one);
+      });
       if (may_be_kept < most_kept) world::broken("signal_answer", text + "at most " + std::to_string(may_be_kept) + " can be kept");
       return;
     }
@@ -150,7 +154,7 @@ void signal_book::taken(const std::string& task, const std::vector<taking>& step
     if (one == nullptr)
       world::broken("signal", "step " + step.step + " of " + task + " has taken a signal " + step.name + " with " +
                                   step.data.substr(0, 200) + ", and nobody has sent that, or another step has taken it");
-    one->taken = true;
+    one->taken = ++order_;
     all.emplace_back(&step, one);
   }
   // Between two looks several steps may have taken one each, in any order.

@@ -47,7 +47,7 @@ class signal_book {
     std::uint64_t heard = 0;        // first, in the order of what happens here
     std::uint64_t confirmed = 0;    // 0: nobody was told that it is there
     std::set<std::uint64_t> asked;  // tickets without an answer
-    bool taken = false;
+    std::uint64_t taken = 0;        // when a reader saw that a step has taken it; 0: none has
     bool refused = false;
   };
   struct hearing {
@@ -57,6 +57,7 @@ class signal_book {
     bool first = false;    // under its token
     bool there = false;    // a reader saw the task
     bool awaited = false;  // by a step of the version that the task went by, as far as a reader saw
+    std::uint64_t at = 0;  // in the order of what happens here
   };
   sent* find(const std::string& task, const taking& what);
   /// Another one has come before it for certain, and no step has taken that.
