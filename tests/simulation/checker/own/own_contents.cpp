@@ -128,7 +128,7 @@ void content_checker::judge_missed(const v1::StepRecord* before, const v1::TaskR
     world::broken("signal_early", name_of(record, index) + " is skipped as timed out, and its workflow does not say so");
   if (failed && definition.goes_on_untimely())
     world::broken("signal_early", name_of(record, index) + " has failed, and its workflow says on_timeout: continue");
-  const auto longest_ms = waits_.longest_ms({record.id(), index});
+  const auto longest_ms = failed ? waits_.longest_in_vain_ms({record.id(), index}) : waits_.longest_ms({record.id(), index});
   if (!longest_ms) return;
   world_.judges("signal_early");
   if (*longest_ms < definition.timeout_ms())

@@ -29,16 +29,29 @@ void wait_clock::decided(const v1::TaskRecord& record, const shape& plan) {
     const auto begins = !lost && its.last != phase::ready && !(its.last == phase::failed && now == phase::failed) && !forgotten;
     if (now != phase::unready && begins) its.began_us = its.unready_us;
     if (now == phase::unready || now == phase::failed) its.unready_us = world_.now_us();
-    if (now == phase::failed) its.failures = step.failure_count();
+    // An order may begin the wait again before a reader sees the failure.
+    if (lost)
+      its.vain_us.reset();
+    else if (step.failure_count() > its.failures)
+      its.vain_us = its.began_us;
+    its.failures = step.failure_count();
     its.last = now;
   }
 }
 
 std::optional<std::int64_t> wait_clock::longest_ms(const step_name& of) const {
   const auto found = steps_.find(of);
-  if (found == steps_.end() || !found->second.began_us) return std::nullopt;
-  const auto since_us = *found->second.began_us;
-  return clock_.latest_ms(since_us) - clock_.earliest_ms(since_us) + tolerance_ms();
+  return found == steps_.end() ? std::nullopt : shown_ms(found->second.began_us);
+}
+
+std::optional<std::int64_t> wait_clock::longest_in_vain_ms(const step_name& of) const {
+  const auto found = steps_.find(of);
+  return found == steps_.end() ? std::nullopt : shown_ms(found->second.vain_us);
+}
+
+std::optional<std::int64_t> wait_clock::shown_ms(const std::optional<std::int64_t>& since_us) const {
+  if (!since_us) return std::nullopt;
+  return clock_.latest_ms(*since_us) - clock_.earliest_ms(*since_us) + tolerance_ms();
 }
 
 }  // namespace fairlead::simulation
