@@ -126,8 +126,11 @@ void job_checker::answered(const v1::JobOperateReply& what, const store::snapsho
     if (one.sentence().rfind("paused", 0) == 0 && !wanted.goes_on && !job.record.paused())
       world::broken("job_answer", "job " + one.name() + " is said to be paused, and is not");
     if (one.launch().empty()) continue;
-    const auto there = std::any_of(job.rows.begin(), job.rows.end(),
-                                   [&](const auto& row) { return name_of_launch(one.name(), row.first) == one.launch(); });
+    const auto is_it = [&](std::int64_t nominal_ms) { return name_of_launch(one.name(), nominal_ms) == one.launch(); };
+    const auto there = std::any_of(job.rows.begin(), job.rows.end(), [&](const auto& row) { return is_it(row.first); });
+    // The answer to a run may leave together with a later rewind, which forgets skips ahead of the clock. What has started is not forgotten.
+    const auto may_be_gone = one.state() == v1::LAUNCH_STATE_WAITING || one.state() == v1::LAUNCH_STATE_SKIPPED;
+    if (!there && may_be_gone && std::any_of(job.forgotten.begin(), job.forgotten.end(), is_it)) continue;
     if (!there) world::broken("job_answer", one.launch() + " is said to be launched, and there is no record of it");
     if (one.state() != v1::LAUNCH_STATE_STARTED) continue;
     const auto task = store::find_task(durable, one.launch());
@@ -262,6 +265,9 @@ void job_checker::decide(const decision& made, std::optional<v1::JobRecord> afte
   if (!times.empty()) world_.count("nominal times", times.size());
   for (const auto nominal_ms : made.erased) {
     judge_erased(of, nominal_ms);
+    const auto old = of.old.find(nominal_ms);
+    if (old != of.old.end() && old->second.trigger() == v1::LAUNCH_TRIGGER_OPERATOR && after->mark_unix_ms() < mark_ms)
+      job.forgotten.insert(nominal_ms);
     job.rows.erase(nominal_ms);
   }
   // What has ended makes room for what starts in the same decision, whichever is written first.
@@ -274,6 +280,7 @@ void job_checker::decide(const decision& made, std::optional<v1::JobRecord> afte
       else
         judge_move(job, of, old->second, row);
       job.rows[row.nominal_unix_ms()] = row;
+      job.forgotten.erase(row.nominal_unix_ms());
     }
   }
   judge_held(before, *after);

@@ -107,6 +107,7 @@ class job_checker {
     std::vector<stretch> stretches;
     std::set<std::int64_t> beside;  // times of rows that belong to no stretch any more: backfilled, or kept when a mark went back
     std::map<std::int64_t, opening> openings;
+    std::set<std::int64_t> forgotten;  // times of launches by hand that were skipped, and whose records a rewind has erased
   };
   struct known_task {
     std::string id;
