@@ -34,6 +34,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -94,6 +95,9 @@ class checker {
 
   /// So many tasks may run at a time from now on; others wait for their turn.
   void runs_at_most(std::uint64_t tasks) { most_running_ = tasks; }
+
+  /// No child begins once so many tasks live below its top-level task, by one process at least.
+  void has_families_of(std::uint64_t tasks) { least_family_ = std::min(least_family_, tasks); }
 
   // What leaves the Scheduler.
   void handed_over(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch, const v1::Perform& what);
@@ -411,6 +415,7 @@ class checker {
   std::int64_t any_progress_us_ = 0;                                            // when any task got on last
   std::map<std::string, std::map<place_in_line, std::int64_t>> turns_;          // by agent: when it was given an attempt of a task last
   std::uint64_t most_running_ = 0;
+  std::uint64_t least_family_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// `perform of t3/s1 attempt 2`.

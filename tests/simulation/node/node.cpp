@@ -98,6 +98,7 @@ void node::start_core() {
   scheduler_limits limits;
   if (world_.disk.chance(300)) limits.running_tasks = 1 + world_.disk.below(3);
   if (world_.disk.chance(80)) limits.pending_tasks = 1 + world_.disk.below(2);
+  if (world_.families.chance(150)) limits.family_tasks = 2 + world_.families.below(4);
   limits.shard = shard_;
   limits.lineage = lineage_;
   limits.shard_count = agents_.shards();
@@ -111,6 +112,7 @@ void node::start_core() {
   }
   limit_launches(limits, *epoch);
   if (home_.is_latest(*epoch)) checker_.runs_at_most(limits.running_tasks);
+  checker_.has_families_of(2 * limits.family_tasks);
   in_process([&] {
     pass(failpoint_id::start_epoch_raised);
     scheduler::ports around{&time(), &store_, this, this, this, &engine_, &zones_};

@@ -79,7 +79,8 @@ class world {
         doors(what.seed, 43),
         exits(what.seed, 44),
         signals(what.seed, 45),
-        callbacks(what.seed, 46) {}
+        callbacks(what.seed, 46),
+        families(what.seed, 47) {}
 
   // ---- time ----
 
@@ -186,6 +187,7 @@ class world {
   random_stream exits;         // when they are told to end, and how they do
   random_stream signals;       // who sends which to a task, and when
   random_stream callbacks;     // what becomes of work that services have accepted, and when they say so
+  random_stream families;      // how many tasks may live below one
 
  private:
   struct entry {

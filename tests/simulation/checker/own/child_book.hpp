@@ -44,6 +44,7 @@ class shape;
 
 /// No task has more above it.
 inline constexpr std::uint32_t most_levels = 8;
+inline constexpr std::uint64_t largest_family = 1'000;  // no run has so many tasks below one
 
 struct child_book {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> of_step;  // by parent and step, ids in order

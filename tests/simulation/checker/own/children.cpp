@@ -368,7 +368,7 @@ void checker::judge_child_step(const v1::StepRecord* was, const v1::TaskRecord& 
   if (step.state() != v1::STEP_STATE_FAILED || failed_before) return;
   const auto& code = step.fault().code();
   const auto& says = plan.step(index);
-  if (code == "no_workflow" || code == "input" || code == "too_deep") world_.judges("child_refused");
+  if (code == "no_workflow" || code == "input" || code == "too_deep" || code == "too_many_tasks") world_.judges("child_refused");
   if (code == "no_workflow") {
     world_.count("steps without a workflow");
     if (children_.deployed.count(says.workflow()) != 0)
@@ -377,6 +377,10 @@ void checker::judge_child_step(const v1::StepRecord* was, const v1::TaskRecord& 
     world_.count("children too deep");
     if (!record.has_parent() || record.parent().depth() < most_levels)
       world::broken("child_refused", name + " has failed because there are too many levels, and there are not");
+  } else if (code == "too_many_tasks") {
+    world_.count("children too many");
+    if (least_family_ > largest_family)
+      world::broken("child_refused", name + " has failed because there are too many tasks, and there are not");
   } else if (code == "input") {
     world_.count("inputs of children refused");
     const auto is_of_parent = says.with_json().empty() && record.has_parent();
