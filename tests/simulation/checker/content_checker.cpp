@@ -274,6 +274,18 @@ void content_checker::judge_undo(const v1::Perform& what, const shape& plan, con
 
 // ---- what is stored ----
 
+/// An operator may settle or skip what the step reads before the step is handed over for the first time: the Scheduler may have died with that
+/// decision untold, or the step may have waited for an instance. It keeps an input that its template gave when that came to stand in the row.
+void content_checker::note_input(const v1::TaskRecord* before, const v1::TaskRecord& now, std::uint32_t index,
+                                 const store::snapshot& durable, const shape& plan) {
+  const auto& step = now.steps(static_cast<int>(index));
+  if (step.kind() != v1::STEP_KIND_CALL || !step.has_input() || plan.has_items(index) || plan.of_end(index)) return;
+  const auto* was = before == nullptr ? nullptr : &before->steps(static_cast<int>(index));
+  if (was != nullptr && was->has_input() && was->input().SerializeAsString() == step.input().SerializeAsString()) return;
+  auto stored = loaded(durable, now, step.input());
+  if (gives(plan.step(index), document_for(now, index), now, stored)) inputs_[{now.id(), index}] = std::move(stored);
+}
+
 void content_checker::judge_submission(const v1::TaskRecord& record, const store::snapshot& durable) {
   if (record.has_parent()) {
     const auto stored = loaded(durable, record, record.input());
@@ -355,6 +367,7 @@ void content_checker::became_durable(const v1::TaskRecord* before, const v1::Tas
   for (int i = 0; i < now.steps_size(); ++i) {
     const auto& step = now.steps(i);
     judge_log(now, i, before, durable);
+    if (plan != nullptr) note_input(before, now, static_cast<std::uint32_t>(i), durable, *plan);
     if (plan != nullptr && step.state() == v1::STEP_STATE_SKIPPED &&
         (before == nullptr || before->steps(i).state() != v1::STEP_STATE_SKIPPED))
       judge_skip(now, static_cast<std::uint32_t>(i), *plan);

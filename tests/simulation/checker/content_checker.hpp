@@ -130,6 +130,8 @@ class content_checker {
   void judge_task_output(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable, const shape& plan) const;
   void judge_end_input(const v1::Perform& what, const shape& plan, const value& document) const;
   void judge_input(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, const value& document);
+  void note_input(const v1::TaskRecord* before, const v1::TaskRecord& now, std::uint32_t index, const store::snapshot& durable,
+                  const shape& plan);
   void judge_undo(const v1::Perform& what, const shape& plan, const value& document);
   void judge_log(const v1::TaskRecord& now, int index, const v1::TaskRecord* before, const store::snapshot& durable);
   // Steps that are tasks of their own (own/child_contents.cpp).
@@ -153,7 +155,7 @@ class content_checker {
   std::function<seen_task(const std::string&)> find_task_;
   std::map<std::string, v1::Submission> submitted_;
   std::map<std::pair<std::string, std::string>, edits> edits_;  // by task and path: another version may have the step elsewhere
-  std::map<step_name, std::string> inputs_;                     // with which steps were handed over last, where no operator gave them
+  std::map<step_name, std::string> inputs_;  // that steps had last, as stored or handed over, where no operator gave them
   wait_clock waits_;
   signal_book signals_;
   callback_book callbacks_;
