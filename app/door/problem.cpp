@@ -62,7 +62,7 @@ const std::vector<problem_kind>& problem_kinds() {
        "Ask for a part that begins before the end, or leave the header Range out."},
       {"misdirected", 421, "The host is not this node", "The header Host names another host than those at which this node is reached.",
        "Use the address of api.listen, or add the name to api.hosts in the node file."},
-      {"key_reused", 422, "The Idempotency-Key was used for another request",
+      {"key_reused", 422, "The Idempotency-Key, or the callback, was used for another request",
        "A key stands for one request, with one body, and so does a callback.", "Choose another key, or send the first request as it was."},
       {"overloaded", 429, "There is too much to do", "Refused to protect what runs. Try again later.",
        "Wait as long as Retry-After says, and send it again."},

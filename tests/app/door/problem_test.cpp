@@ -51,6 +51,12 @@ TEST(problems, a_document_names_requests_where_the_command_line_names_commands) 
     "request": {"method": "GET", "path": "/v1/tasks", "body": null}, "effect": "lists tasks"}])"));
 }
 
+TEST(problems, a_callback_without_a_key_has_a_title_that_fits_it) {
+  const auto made = to_answer(problem_of({v1::ERROR_CODE_KEY_REUSED, "This callback has come before, with other content.", ""}), "r");
+  EXPECT_EQ(made.status, 422U);
+  EXPECT_EQ(nlohmann::json::parse(made.body).at("title"), "The Idempotency-Key, or the callback, was used for another request");
+}
+
 TEST(problems, what_may_pass_says_when_to_try_again) {
   const auto made = to_answer(problem_of({v1::ERROR_CODE_UNAVAILABLE, "Shard 1 is not up.", ""}), "r");
   EXPECT_EQ(made.status, 503U);
