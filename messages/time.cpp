@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 
 namespace fairlead {
 
@@ -20,6 +21,34 @@ struct unit {
 // Longest first, so that formatting goes from days down; `ms` stands before `m` for the parser's sake.
 constexpr std::array<unit, 5> units{{{"d", 86'400'000}, {"h", 3'600'000}, {"ms", 1}, {"m", 60'000}, {"s", 1'000}}};
 constexpr double max_ms = 10.0 * 366 * 86'400'000;
+
+/// Of any size. nullopt: the text is no duration.
+std::optional<double> milliseconds_of(const std::string& text) {
+  double total = 0;
+  std::size_t at = 0;
+  if (text.empty()) return std::nullopt;
+  while (at < text.size()) {
+    const auto start = at;
+    bool dot = false;
+    while (at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) != 0 || (text[at] == '.' && !dot && at > start))) {
+      dot = dot || text[at] == '.';
+      ++at;
+    }
+    if (at == start || text[at - 1] == '.') return std::nullopt;
+    const auto number = std::strtod(text.substr(start, at - start).c_str(), nullptr);
+    const unit* found = nullptr;
+    for (const auto& u : units) {
+      if (text.compare(at, std::char_traits<char>::length(u.name), u.name) == 0) {
+        found = &u;
+        break;
+      }
+    }
+    if (found == nullptr) return std::nullopt;
+    at += std::char_traits<char>::length(found->name);
+    total += number * static_cast<double>(found->ms);
+  }
+  return total;
+}
 
 }  // namespace
 
@@ -146,33 +175,13 @@ bool parse_utc(const std::string& text, std::int64_t& out_ms) {
 }
 
 bool parse_duration(const std::string& text, std::int64_t& out_ms) {
-  double total = 0;
-  std::size_t at = 0;
-  if (text.empty()) return false;
-  while (at < text.size()) {
-    const auto start = at;
-    bool dot = false;
-    while (at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) != 0 || (text[at] == '.' && !dot && at > start))) {
-      dot = dot || text[at] == '.';
-      ++at;
-    }
-    if (at == start || text[at - 1] == '.') return false;
-    const auto number = std::strtod(text.substr(start, at - start).c_str(), nullptr);
-    const unit* found = nullptr;
-    for (const auto& u : units) {
-      if (text.compare(at, std::char_traits<char>::length(u.name), u.name) == 0) {
-        found = &u;
-        break;
-      }
-    }
-    if (found == nullptr) return false;
-    at += std::char_traits<char>::length(found->name);
-    total += number * static_cast<double>(found->ms);
-    if (total > max_ms) return false;
-  }
-  out_ms = std::llround(total);
+  const auto total = milliseconds_of(text);
+  if (!total || *total > max_ms) return false;
+  out_ms = std::llround(*total);
   return true;
 }
+
+bool has_form_of_duration(const std::string& text) { return milliseconds_of(text).has_value(); }
 
 std::string format_duration(std::int64_t ms) {
   if (ms <= 0) return "0s";

@@ -46,6 +46,9 @@ bool parse_utc(const std::string& text, std::int64_t& out_ms);
 /// Reads `250ms`, `5s`, `1m30s`, `2h`, `7d`, `1.5s`; false if the text is no duration or exceeds 10 years.
 bool parse_duration(const std::string& text, std::int64_t& out_ms);
 
+/// Whether `text` is written as a duration, also one that is too long for `parse_duration`.
+bool has_form_of_duration(const std::string& text);
+
 /// The shortest text that `parse_duration` reads back: `90000` gives `1m30s`.
 std::string format_duration(std::int64_t ms);
 

@@ -149,11 +149,11 @@ std::optional<double> yaml_node::number(double least, double most) const {
 
 std::optional<std::int64_t> yaml_node::duration_ms(std::int64_t least, std::int64_t most) const {
   std::int64_t out = 0;
-  if (value_->kind != kind_type::scalar || !parse_duration(value_->text, out)) {
+  if (value_->kind != kind_type::scalar || !has_form_of_duration(value_->text)) {
     expected("a duration such as 250ms, 5s, 1m30s, 2h or 7d");
     return std::nullopt;
   }
-  if (out >= least && out <= most) return out;
+  if (parse_duration(value_->text, out) && out >= least && out <= most) return out;
   expected("a duration from " + format_duration(least) + " to " + format_duration(most));
   return std::nullopt;
 }

@@ -101,6 +101,13 @@ TEST(duration, is_refused_when_it_is_none) {
   }
 }
 
+TEST(duration, has_its_form_also_when_it_is_too_long) {
+  for (const auto* text : {"0s", "1m30s", "1.5s", "3660d", "4000d", "3660d1ms", "99999999999999999999s"})
+    EXPECT_TRUE(has_form_of_duration(text)) << text;
+  EXPECT_TRUE(has_form_of_duration(std::string(400, '9') + "d"));
+  for (const auto* text : {"", "5", "s", "5 s", "-5s", "5x", "1.s", "4000d5", "4000y"}) EXPECT_FALSE(has_form_of_duration(text)) << text;
+}
+
 TEST(duration, is_written_so_that_it_reads_back) {
   EXPECT_EQ(format_duration(0), "0s");
   EXPECT_EQ(format_duration(90'000), "1m30s");

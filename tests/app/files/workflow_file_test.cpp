@@ -129,7 +129,9 @@ TEST(workflow_file, keeps_finished_tasks_as_long_as_the_node_says_or_for_whole_d
   EXPECT_EQ(with_retention("3660d").definition.keep_days(), 3'660U);
   EXPECT_EQ(shown(with_retention("36h").problems),
             lines{"2:12: retention: expected a number of whole days, such as 7d or 90d, found \"36h\""});
-  EXPECT_EQ(shown(with_retention("12h").problems), lines{"2:12: retention: expected a duration from 1d to 3660d, found \"12h\""});
+  for (const std::string wrong : {"12h", "9999d"})
+    EXPECT_EQ(shown(with_retention(wrong).problems),
+              lines{"2:12: retention: expected a duration from 1d to 3660d, found \"" + wrong + "\""});
   EXPECT_EQ(shown(with_retention("forever").problems),
             lines{"2:12: retention: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"forever\""});
   EXPECT_EQ(shown(with_retention("90").problems),

@@ -141,6 +141,8 @@ TEST_F(typed, reads_durations) {
   }
   EXPECT_FALSE(value("2h").duration_ms(1, 3'600'000));
   EXPECT_EQ(problem_text(), "1:4: v: expected a duration from 1ms to 1h, found \"2h\"");
+  EXPECT_FALSE(value("9999d").duration_ms(1, std::int64_t{3660} * 86'400'000));
+  EXPECT_EQ(problem_text(), "1:4: v: expected a duration from 1ms to 3660d, found \"9999d\"");
 }
 
 TEST_F(typed, reads_sizes) {
