@@ -181,15 +181,15 @@ bool wait_for_change(int signals, int files) {
 
 void say_how_to_go_on(dev_console& console, const dev_workflows& workflows, const std::string& address, const std::string& api) {
   const auto node = address == "127.0.0.1:7100" ? std::string{} : " --node " + address;
-  const auto names = workflows.names();
+  auto proposals = workflows.proposals();
+  if (proposals.empty()) proposals["WORKFLOW"] = "{}";
   console.say("");
   console.say("Continue in another terminal:");
-  for (const auto& name : names) console.say("  fairlead submit " + name + " --input '{}' --wait" + node);
-  if (names.empty()) console.say("  fairlead submit WORKFLOW --input '{}' --wait" + node);
+  for (const auto& [name, input] : proposals) console.say("  fairlead submit " + name + " --input '" + input + "' --wait" + node);
   console.say("  fairlead task show ID" + node);
   if (!api.empty())
-    console.say("  curl -X PUT '" + api + "/tasks/ID?wait=30s' --json '{\"workflow\": \"" + (names.empty() ? "WORKFLOW" : *names.begin()) +
-                "\", \"input\": {}}'");
+    console.say("  curl -X PUT '" + api + "/tasks/ID?wait=30s' --json '{\"workflow\": \"" + proposals.begin()->first +
+                "\", \"input\": " + proposals.begin()->second + "}'");
   console.say("Ctrl-C ends this.");
   console.say("");
 }

@@ -6,6 +6,7 @@
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "app/dev/agent.hpp"
+#include "app/dev/proposal.hpp"
 #include "app/expressions/workflow_expressions.hpp"
 #include "app/files/deploy_order.hpp"
 #include "app/yaml/reader.hpp"
@@ -141,14 +142,15 @@ void dev_workflows::deploy(const workflow_file& file) {
     return say_(name + ": not deployed: " +
                 printable(reply.failure().sentence + (reply.failure().remedy.empty() ? "" : "; " + reply.failure().remedy)));
   workflow_of_[file.file] = workflow;
+  proposals_[workflow] = proposed_input(file.definition);
   say_(name + ": " + (reply->created() ? "deployed" : "unchanged") + " (workflow " + workflow + ", version " +
        hex_of(reply->content_hash()).substr(0, shown_version) + ")");
   for (const auto& warning : reply->warnings()) say_(name + ": warning: " + printable(warning));
 }
 
-std::set<std::string> dev_workflows::names() const {
-  std::set<std::string> out;
-  for (const auto& entry : workflow_of_) out.insert(entry.second);
+std::map<std::string, std::string> dev_workflows::proposals() const {
+  std::map<std::string, std::string> out;
+  for (const auto& entry : workflow_of_) out[entry.second] = proposals_.at(entry.second);
   return out;
 }
 

@@ -31,8 +31,8 @@ class dev_workflows {
   /// Changes that were found at the same time.
   void take(const std::vector<watched_files::change>& changes);
 
-  /// The deployed workflows.
-  std::set<std::string> names() const;
+  /// An input to propose for each deployed workflow, by its name.
+  std::map<std::string, std::string> proposals() const;
   /// Calls that have a script but are in no workflow.
   std::set<std::string> idle_scripts() const;
 
@@ -53,6 +53,7 @@ class dev_workflows {
   std::map<std::string, std::set<std::string>> scripted_;  // calls by agent
   std::map<std::string, std::uint32_t> instances_;         // the number of scripted instances by agent
   std::map<std::string, std::string> workflow_of_;         // by file
+  std::map<std::string, std::string> proposals_;           // by workflow, also of those whose file is gone
 };
 
 }  // namespace fairlead::app
