@@ -246,9 +246,10 @@ std::int64_t pace_checker::blocked_ms(const std::string& agent) const {
 void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const shape& plan) {
   const auto seen = before == nullptr ? 0 : before->history_size();
   std::map<std::uint32_t, const v1::HistoryEvent*> newest;  // that was an end or a wait, by step
+  int begun = 0;
   for (const auto& event : now.recent()) {
     if (event.sequence() <= seen) continue;
-    if (event.kind() == v1::EVENT_KIND_TASK_UNDOING && now.has_parent()) note_undone_anew(now);
+    if (event.kind() == v1::EVENT_KIND_TASK_UNDOING && now.has_parent()) note_undone_anew(now, ++begun > 1);
     if (event.step() == 0) continue;
     const auto index = event.step() - 1;
     // Its items have attempts of their own.
@@ -308,9 +309,11 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
 }
 
 /// Its undo may have been given up, or have waited for another attempt, before it ended, or while it went forward. Its parent begins it again:
-/// that is an order to try, and nothing is waited for.
-void pace_checker::note_undone_anew(const v1::TaskRecord& now) {
+/// that is an order to try, and nothing is waited for. `unseen`: so it was in the commit in which the one before had begun, and the attempt of
+/// that one was never handed over.
+void pace_checker::note_undone_anew(const v1::TaskRecord& now, bool unseen) {
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(now.steps_size()); ++i) {
+    if (unseen) ++of({now.id(), i}, v1::DIRECTION_UNDO).excused;
     const auto known = steps_.find({{now.id(), i}, v1::DIRECTION_UNDO});
     if (known == steps_.end() || known->second.attempt == 0) continue;
     known->second.undone_anew = true;

@@ -103,7 +103,7 @@ class pace_checker {
                        std::uint32_t ends, bool is_ordered) const;
   std::int64_t waited_ms(const v1::StepDefinition& step, v1::Direction direction, const series& past, int rule) const;
   std::int64_t most_waited_ms(const v1::StepDefinition& step, v1::Direction direction, const series& past, int rule) const;
-  void note_undone_anew(const v1::TaskRecord& now);
+  void note_undone_anew(const v1::TaskRecord& now, bool unseen);
   void note_unseen_wait(const v1::TaskRecord& now, const v1::HistoryEvent& end, const v1::HistoryEvent& next, const shape& plan);
   void judge_count(const v1::Perform& what, const series& past, const v1::StepDefinition& step, const shape& plan,
                    std::int64_t decided_ms) const;
