@@ -14,6 +14,7 @@ namespace fairlead::app::simulate {
 namespace {
 
 constexpr std::uint64_t most_tasks = 64;        // that a simulated one begins
+constexpr std::uint64_t most_in_family = 500;   // tasks in progress; twice as many are refused
 constexpr std::int64_t scan_period_ms = 1'000;  // of the Supervisor
 
 /// The ports that deploying needs: everything is durable at once, and the answers are kept.
@@ -184,8 +185,10 @@ void world::kill_node(const std::string& when, dice roll) {
 
 void world::start_node() {
   const auto epoch = store_.raise_epoch();
+  scheduler_limits limits;
+  limits.family_tasks = most_in_family;
   shell_ = std::make_unique<scheduler>(
-      scheduler::ports{this, &store_, this, this, this, &engine_, nullptr, false, {}, std::string(32, 'k')}, scheduler_limits{});
+      scheduler::ports{this, &store_, this, this, this, &engine_, nullptr, false, {}, std::string(32, 'k')}, limits);
   supervisor_ = std::make_unique<supervisor>(supervisor::ports{this, &store_, this, this}, duration{scan_period_ms});
   next_scan_ms_ = now_ms_;
   if (epoch.ok()) {
