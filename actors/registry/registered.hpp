@@ -105,6 +105,7 @@ struct holding {
   core::breaker::ticket ticket;
   moment since;
   std::vector<core::limit_bucket*> buckets;
+  std::optional<moment> counted_since{};  // when it took from the rates of these buckets; empty: it never has
 };
 struct holder_hash {
   std::size_t operator()(const core::slot_holder& of) const noexcept {

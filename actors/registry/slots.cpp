@@ -84,6 +84,7 @@ core::slot_answer registry::claim(const core::slot_request& what) {
       of.limits.take(*one, now);
       mine.buckets.push_back(one);
     }
+  mine.counted_since = now;
   claimed_.push_back(what.holder);
   return {core::agent_instance{chosen->name, chosen->incarnation}, 0};
 }
@@ -115,7 +116,8 @@ void registry::hold(std::string_view name, const core::slot_request& what) {
   const auto [entry, fresh] = holders_.try_emplace(what.holder);
   auto& mine = entry->second;
   if (!fresh) {
-    for (auto* one : mine.buckets) of.limits.give_back(*one, false, now);
+    if (mine.buckets != buckets) mine.counted_since.reset();
+    for (auto* one : mine.buckets) of.limits.give_back(*one, std::nullopt, now);
   } else {
     mine.of = &of;
     mine.ticket = of.breaker.adopt();
@@ -147,9 +149,10 @@ void registry::let_go(holding& what, const core::slot_outcome& reported, moment 
   // Nobody could have heard of it, so a lease that has ended says nothing of the service.
   if (outcome.how == core::slot_end::expired && (what.at == nullptr || what.at->away)) outcome.how = core::slot_end::lost;
   const auto somebody_waits = of.queues_occupied > 0;
+  const auto unused_since = outcome.how == core::slot_end::unused ? what.counted_since : std::nullopt;
   for (auto* one : what.buckets) {
     const auto common = !one->rule->keyed;
-    if (!of.limits.give_back(*one, outcome.how == core::slot_end::unused, now) || !somebody_waits) continue;
+    if (!of.limits.give_back(*one, unused_since, now) || !somebody_waits) continue;
     if (!common) {
       queues_.opened(*one, now);
       continue;

@@ -168,9 +168,12 @@ void limit_book::take(limit_bucket& in, moment now) {
   in.full_at_ns = std::clamp(in.full_at_ns, to_ns(now), to_ns(now) + rule.tolerance_ns) + rule.interval_ns;
 }
 
-bool limit_book::give_back(limit_bucket& in, bool unused, moment now) {
+bool limit_book::give_back(limit_bucket& in, std::optional<moment> unused_since, moment now) {
   if (in.held > 0) --in.held;
-  if (unused) in.full_at_ns -= in.rule->interval_ns;
+  if (unused_since) {
+    const auto interval_ns = in.rule->interval_ns;
+    in.full_at_ns -= std::clamp<std::int64_t>(interval_ns - (to_ns(now) - to_ns(*unused_since)), 0, interval_ns);
+  }
   return !drop_if_idle(in, now);
 }
 

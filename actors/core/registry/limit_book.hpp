@@ -74,8 +74,9 @@ class limit_book {
   void take(limit_bucket& in, moment now);
   /// For an attempt handed over before: counts as in progress, not against the rate.
   void adopt(limit_bucket& in) { ++in.held; }
-  /// `unused`: nothing was handed over after all. False: the bucket has been dropped.
-  bool give_back(limit_bucket& in, bool unused, moment now);
+  /// `unused_since`: taken then, and nobody has begun it. The rate gets back only what time has not made room for since: else many attempts
+  /// that were handed over one by one, and come back together, could all go out again at once. False: the bucket has been dropped.
+  bool give_back(limit_bucket& in, std::optional<moment> unused_since, moment now);
 
   void keep(limit_bucket& in) { ++in.users; }
   void let_go(limit_bucket& in, moment now);

@@ -1,4 +1,4 @@
-// Nobody overtakes a step that has waited longer and may go on.
+// Nobody overtakes a step that has waited longer and may go on, and what comes back unbegun lets no more go than a rate allows.
 
 #include "tests/actors/registry/registry_world.hpp"
 
@@ -33,6 +33,40 @@ TEST_F(registry_order_test, gives_a_task_that_is_named_for_one_service_no_preced
   EXPECT_TRUE(try_claim(4, {"other", "do", {}, {}}, 2).instance);
   EXPECT_EQ(it->next_waiting(), 3u);
   EXPECT_EQ(claimed(3), "n1/svc#1");
+}
+
+TEST_F(registry_order_test, keeps_to_a_rate_where_much_that_nobody_has_begun_comes_back_at_once) {
+  it->add(limited(agent("n1/svc", 100), "", "", 0, 1));
+  for (std::uint64_t task = 1; task <= 3; ++task) {
+    EXPECT_TRUE(claim_or_wait(task));
+    pass(1'000);
+  }
+  end(1, slot_end::unused);
+  EXPECT_TRUE(claim_or_wait(1));
+  end(2, slot_end::unused);
+  EXPECT_FALSE(claim_or_wait(2));
+  end(3, slot_end::unused);
+  EXPECT_FALSE(claim_or_wait(3));
+  pass(1'000);
+  EXPECT_EQ(serve(), (std::vector<std::uint64_t>{2}));
+  pass(1'000);
+  EXPECT_EQ(serve(), (std::vector<std::uint64_t>{3}));
+}
+
+TEST_F(registry_order_test, gives_a_rate_nothing_back_for_what_an_earlier_process_handed_over) {
+  it->add(limited(agent("n1/svc", 100), "", "", 0, 1));
+  hold("n1/svc", 1);
+  EXPECT_TRUE(claim_or_wait(2));
+  end(1, slot_end::unused);
+  EXPECT_FALSE(claim_or_wait(1));
+}
+
+TEST_F(registry_order_test, gives_back_to_a_rate_what_the_same_process_has_handed_over_and_was_told_of_again) {
+  it->add(limited(agent("n1/svc", 100), "", "", 0, 1));
+  EXPECT_TRUE(claim_or_wait(1));
+  hold("n1/svc", 1);
+  end(1, slot_end::unused);
+  EXPECT_TRUE(claim_or_wait(1));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 namespace fairlead::core {
 namespace {
@@ -69,7 +70,7 @@ TEST_F(limit_book_test, gives_as_many_at_a_time_as_the_policy_says) {
   EXPECT_TRUE(book.common("refund", now).empty());
   auto& bucket = *book.common("charge", now).at(0);
   EXPECT_EQ(take_all(bucket), 3);
-  book.give_back(bucket, false, now);
+  book.give_back(bucket, std::nullopt, now);
   EXPECT_EQ(take_all(bucket), 1);
 }
 
@@ -138,10 +139,40 @@ TEST_F(limit_book_test, gives_the_token_of_an_unused_slot_back) {
   book.set_policies(of({limit("", "", 0, 1, 60'000)}), now);
   auto& bucket = *book.common("charge", now).at(0);
   ASSERT_EQ(take_all(bucket), 1);
-  book.give_back(bucket, true, now);
+  book.give_back(bucket, now, now);
   EXPECT_EQ(take_all(bucket), 1);
-  book.give_back(bucket, false, now);
+  book.give_back(bucket, std::nullopt, now);
   EXPECT_EQ(take_all(bucket), 0);
+}
+
+TEST_F(limit_book_test, gives_only_back_what_time_has_not_made_room_for) {
+  book.set_policies(of({limit("", "", 0, 1, 1'000)}), now);
+  auto& bucket = *book.common("charge", now).at(0);
+  ASSERT_EQ(take_all(bucket), 1);
+  const auto taken = now;
+  now += duration{400};
+  book.give_back(bucket, taken, now);
+  EXPECT_EQ(take_all(bucket), 1);
+  EXPECT_EQ(limit_book::opens_at(bucket), now + duration{1'000});
+  book.give_back(bucket, now - duration{60'000}, now);
+  EXPECT_EQ(take_all(bucket), 0) << "the room that it took was free long before";
+}
+
+TEST_F(limit_book_test, lets_what_comes_back_together_not_go_out_again_at_once) {
+  book.set_policies(of({limit("", "", 0, 4, 1'000)}), now);
+  auto& bucket = *book.common("charge", now).at(0);
+  std::vector<moment> taken;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(take_all(bucket), 1);
+    taken.push_back(now);
+    now += duration{250};
+  }
+  int again = 0;
+  for (const auto at : taken) {
+    book.give_back(bucket, at, now);
+    again += take_all(bucket);
+  }
+  EXPECT_EQ(again, 1);
 }
 
 TEST_F(limit_book_test, keeps_no_bucket_that_nobody_needs) {
@@ -149,7 +180,7 @@ TEST_F(limit_book_test, keeps_no_bucket_that_nobody_needs) {
   for (int i = 0; i < 100'000; ++i) {
     auto& bucket = customer(std::to_string(i));
     book.take(bucket, now);
-    book.give_back(bucket, false, now);
+    book.give_back(bucket, std::nullopt, now);
     now += duration{10};
   }
   EXPECT_LT(book.size(), 500u);
@@ -175,7 +206,7 @@ TEST_F(limit_book_test, does_not_hand_a_key_a_fresh_burst_by_forgetting_it) {
     auto& bucket = customer("1");
     if (limit_book::has_room(bucket, now)) {
       book.take(bucket, now);
-      book.give_back(bucket, false, now);
+      book.give_back(bucket, std::nullopt, now);
       ++taken;
     }
     for (int i = 0; i < 5; ++i) customer(std::to_string(1'000 + i));
@@ -191,8 +222,8 @@ TEST_F(limit_book_test, keeps_what_is_out_when_only_the_numbers_change) {
   EXPECT_FALSE(book.set_policies(of({limit("charge", ".customer.id", 3)}), now));
   EXPECT_EQ(take_all(bucket), 1);
   EXPECT_FALSE(book.set_policies(of({limit("charge", ".customer.id", 1)}), now));
-  book.give_back(bucket, false, now);
-  book.give_back(bucket, false, now);
+  book.give_back(bucket, std::nullopt, now);
+  book.give_back(bucket, std::nullopt, now);
   EXPECT_EQ(take_all(bucket), 0);
 }
 
@@ -204,8 +235,8 @@ TEST_F(limit_book_test, lets_what_is_out_under_a_limit_that_is_gone_come_back) {
   book.take(common, now);
   EXPECT_TRUE(book.set_policies(of({}), now));
   EXPECT_TRUE(book.empty());
-  EXPECT_FALSE(book.give_back(bucket, false, now));
-  EXPECT_FALSE(book.give_back(common, false, now));
+  EXPECT_FALSE(book.give_back(bucket, std::nullopt, now));
+  EXPECT_FALSE(book.give_back(common, std::nullopt, now));
   EXPECT_EQ(book.size(), 0u);
 }
 
