@@ -7,6 +7,7 @@
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/task.hpp"
 #include "messages/holds.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead::core {
 
@@ -229,8 +230,8 @@ void task_machine::retry(std::uint32_t index) {
   step.set_blocked_seen_ms(ctx_.agents->blocked_ms(definition_of(step).agent()));
   out_.changed = true;
   if (out_of_rounds(step)) step.set_rounds_excused(step.rounds());
-  // A signal is waited for anew.
-  if (step.kind() != v1::STEP_KIND_CALL) step.clear_started_at_unix_ms();
+  // A signal is waited for anew. What others carry out has begun already: the end of the task is to know that.
+  if (!carried_out_elsewhere(step.kind())) step.clear_started_at_unix_ms();
   // Nothing is performed again: only the lease of an abandoned attempt was awaited.
   if (step.direction() == v1::DIRECTION_PERFORM && drains(step)) return;
   // Under the same key the service would only repeat its answer. In doubt the key stays: it alone prevents a second effect.
