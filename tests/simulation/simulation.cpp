@@ -26,7 +26,7 @@ namespace fairlead::simulation {
 
 namespace {
 
-constexpr std::int64_t end_within_us = 1'200 * second;  // after the last fault; stalls are found long before
+constexpr std::int64_t rest_within_us = 1'200 * second;  // after the last fault, or what operators did; stalls are found long before
 constexpr std::uint64_t looks_a_second = 4;
 constexpr std::int64_t jobs_in_time_us = 10 * second;  // after the last fault
 constexpr int most_rounds = 60;                        // of operators who see to what is parked
@@ -215,7 +215,9 @@ class scene {
       from = std::max({from, one->wrong_time.right_from_us(), one->odd_time.right_from_us(), one->home.awake_from_us()});
     int round = 0;
     const auto mends_clocks = era_.any && world_.jobs.chance(500);
-    while (world_.now_us() - from < end_within_us) {
+    // Each round may begin sub-workflows anew that wait in vain for a signal at each of their levels.
+    auto resolved = from;
+    while (world_.now_us() - resolved < rest_within_us) {
       // No multiple of any period: else a scan could be on its way at each look.
       const auto until = world_.now_us() + 2 * second + 377;
       while (world_.step(until)) {
@@ -236,6 +238,7 @@ class scene {
       if (!resolves || parked.empty()) break;
       if (++round > most_rounds) world::broken("unresolvable", "operators cannot bring " + parked + " to an end");
       for (auto& one : realms_) one->people.resolve(round);
+      resolved = std::max(from, world_.now_us());
     }
     for (auto& one : realms_) {
       const auto view = one->home.reads().read();
