@@ -90,12 +90,12 @@ class planner {
   }
   std::optional<members> if_it_can_decide(members out) const { return can_decide(out) ? std::optional{std::move(out)} : std::nullopt; }
   /// Nor is any of them needed that declines to lead: it is about to end, to be started again or to begin anew. One that leaves stays until it may go.
-  bool can_do_without(replica_id voter) const {
-    const auto left = without_voter(voter);
-    const auto stay = std::count_if(left.voters.begin(), left.voters.end(),
+  bool needs_none_that_declines(const members& which) const {
+    const auto stay = std::count_if(which.voters.begin(), which.voters.end(),
                                     [&](replica_id id) { return id == self_ || (follows(id) && (leaves(id) || !declines(id))); });
-    return static_cast<std::size_t>(stay) > left.voters.size() / 2;
+    return static_cast<std::size_t>(stay) > which.voters.size() / 2;
   }
+  bool can_do_without(replica_id voter) const { return needs_none_that_declines(without_voter(voter)); }
 
   /// Another one is about to get a vote, too.
   bool another_follows(replica_id standby) const {
@@ -120,6 +120,9 @@ class planner {
     }
     auto out = without_standby(standby);
     insert(out.voters, standby);
+    // It may have been told that the others go on without it, and be gone. Where the votes are odd in number, one more vote of it demands one more of
+    // the others.
+    if (declines(standby) && now_.voters.size() % 2 == 1 && !needs_none_that_declines(out)) return std::nullopt;
     return if_it_can_decide(std::move(out));
   }
 

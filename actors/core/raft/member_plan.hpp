@@ -9,7 +9,8 @@
 // A node whose store was lost comes back with a new replica. Once that follows, the former one leaves, and then the new one votes. A replica that
 // is away is not taken for one that is lost before its node has introduced another one.
 //
-// A node that leaves keeps its vote while the others need one that declines to lead: it may end at any time, as it is drained or damaged.
+// A node that leaves keeps its vote while the others need one that declines to lead: it may end at any time, as it is drained or damaged. Nor does
+// such a one get a vote by which the others would come to need it.
 //
 // Of two nodes the one that votes has to lead. Where it declines to, because it is drained, damaged or leaves, it gives its vote to the other one.
 

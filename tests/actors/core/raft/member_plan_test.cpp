@@ -255,6 +255,25 @@ TEST_F(member_plan_test, a_node_that_leaves_votes_on_while_the_others_need_one_t
   EXPECT_EQ(next(), (members{{1, 3, 4}, {}}));
 }
 
+TEST_F(member_plan_test, one_that_declines_gets_no_vote_by_which_the_others_would_need_it) {
+  now = {{1}, {2, 3}};
+  others = {{2, true, 0, true}, {3, true, 0}};
+  of_nodes = {{1, true}, {2, true}, {3, true}};
+  EXPECT_EQ(next(), (members{{1, 3}, {2}})) << "2 may be gone: with it, 1 could decide nothing";
+  now = *next();
+  EXPECT_EQ(next(), (members{{1, 2, 3}, {}})) << "1 and 3 decide without it";
+  now = {{1}, {2, 3}};
+  other(3).declines = true;
+  EXPECT_EQ(next(), std::nullopt) << "1 decides alone until one of them has begun anew";
+}
+
+TEST_F(member_plan_test, one_that_declines_gets_a_vote_that_demands_no_more_of_the_others) {
+  now = {{1, 2}, {3}};
+  others = {{2, true, 0, true}, {3, true, 0, true}};
+  of_nodes = {{1, true}, {2, true}, {3, true}};
+  EXPECT_EQ(next(), (members{{1, 2, 3}, {}})) << "either of them will do";
+}
+
 TEST_F(member_plan_test, three_votes_stay_where_they_are_when_one_declines_to_lead) {
   now = {{1, 2, 3}, {4}};
   others = {{2, true, 0}, {3, true, 0}, {4, true, 0}};
