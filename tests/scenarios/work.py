@@ -253,6 +253,8 @@ def shown(here):
     expect(status == 200 and len(said["attempts"]) == 1, f"{status} {said}")
     expect(one.complete(said["attempts"]) == ["accepted"], "it is done")
     one.end()
+    wait_until(lambda: all(each["away"] for each in here.ask(200, "GET", "/v1/agents")["agents"] if each["instance"] == "shown-1"), 10,
+               "the shard knows that the worker has ended")
 
 
 def like_any_instance(here):
