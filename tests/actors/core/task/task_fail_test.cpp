@@ -404,11 +404,6 @@ TEST(task_fail, an_abandoned_undo_or_look_up_is_not_repeated_before_its_end_alth
   for (int i = 0; i < 2; ++i) EXPECT_GT(w.at(i).not_before_unix_ms(), w.now_ms + 1'000);
 }
 
-v1::StepDefinition at_end(v1::StepDefinition of, v1::Finally when) {
-  of.set_finally(when);
-  return with_undo_none(std::move(of));
-}
-
 TEST(task_end, a_step_that_was_given_back_unbegun_reads_the_end_that_the_task_takes_then) {
   auto definition = graph({undoable(step("a")), at_end(step("unlock", {}, R"({"end":"${ .task.end }"})"), v1::FINALLY_ALWAYS)}, 60'000);
   definition.set_on_failure(v1::ON_FAILURE_UNDO);

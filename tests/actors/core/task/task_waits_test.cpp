@@ -100,15 +100,10 @@ TEST(task_waits, nothing_waits_to_be_undone_while_the_lease_of_an_abandoned_atte
   EXPECT_EQ(waits(w), "0 undo: its input");
 }
 
-v1::StepDefinition run_at_end(v1::StepDefinition of, v1::Finally when) {
-  of.set_finally(when);
-  return with_undo_none(std::move(of));
-}
-
 TEST(task_waits, a_step_of_the_end_waits_for_nothing_while_a_look_up_that_failed_has_its_moment) {
   auto unsure = step("b");
   unsure.set_in_doubt(v1::IN_DOUBT_FAIL);
-  auto definition = graph({step("a"), unsure, run_at_end(step("c"), v1::FINALLY_AFTER_FAILURE)});
+  auto definition = graph({step("a"), unsure, at_end(step("c"), v1::FINALLY_AFTER_FAILURE)});
   definition.set_on_failure(v1::ON_FAILURE_FAIL);
   world w{definition};
   w.agents.lookups = {"do_b"};
@@ -135,7 +130,7 @@ TEST(task_waits, a_step_of_the_end_waits_for_nothing_while_a_look_up_that_failed
 TEST(task_waits, nor_does_it_while_only_a_look_up_can_say_whether_the_task_can_be_undone) {
   auto pivot = with_undo_none(step("b", {"a"}));
   pivot.set_pivot(true);
-  world w{graph({undoable(step("a")), pivot, run_at_end(step("c"), v1::FINALLY_ALWAYS)})};
+  world w{graph({undoable(step("a")), pivot, at_end(step("c"), v1::FINALLY_ALWAYS)})};
   w.agents.lookups = {"do_b"};
   w.started();
   w.operate(v1::OPERATOR_VERB_CANCEL);

@@ -67,6 +67,11 @@ inline v1::StepDefinition with_undo_none(v1::StepDefinition of) {
   return of;
 }
 
+inline v1::StepDefinition at_end(v1::StepDefinition of, v1::Finally when) {
+  of.set_finally(when);
+  return with_undo_none(std::move(of));
+}
+
 inline v1::WorkflowDefinition graph(const std::vector<v1::StepDefinition>& steps, std::int64_t timeout_ms = 0) {
   v1::WorkflowDefinition out;
   out.set_name("test");
