@@ -174,9 +174,8 @@ std::string remedy_of(const finding& what, const contract& promised) {
       return (promised.looks_up ? "let the look-up of " + call_of(what) + " find every perform" : look_up) +
              "; or let the undo name what the step makes by something known before, such as ${ .task.id }";
     case finding_kind::stalled:
-      return "lower repeat.max if the task goes on because it repeats a step very often, and let a workflow that begins itself stop by a "
-             "when "
-             "or an empty list; otherwise report this as a bug of Fairlead";
+      return "lower repeat.max if the task goes on because it repeats a step very often, and let a workflow that begins itself stop "
+             "by a when or an empty list; otherwise report this as a bug of Fairlead";
   }
   return {};
 }

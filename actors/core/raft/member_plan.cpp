@@ -89,7 +89,7 @@ class planner {
     return static_cast<std::size_t>(sound) > which.voters.size() / 2;
   }
   std::optional<members> if_it_can_decide(members out) const { return can_decide(out) ? std::optional{std::move(out)} : std::nullopt; }
-  /// Nor is any of them needed that declines to lead: it is about to end, to be started again or to begin anew. One that leaves stays until it may go.
+  /// Those decide without any that declines to lead: it is about to end, to be started again or to begin anew. One that leaves stays until it may go.
   bool needs_none_that_declines(const members& which) const {
     const auto stay = std::count_if(which.voters.begin(), which.voters.end(),
                                     [&](replica_id id) { return id == self_ || (follows(id) && (leaves(id) || !declines(id))); });
