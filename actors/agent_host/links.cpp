@@ -45,6 +45,7 @@ bool agent_links::welcomed(std::uint64_t revision, const v1::AgentWelcome& what,
   one->refusals = 0;
   // A Scheduler that has just started may not yet know all attempts that its records show here.
   shares_.acknowledged(what.shard(), what.revision(), std::max(what.held(), held_(what.shard())), now);
+  await_missing(what.shard(), *one, what.held(), now);
   return true;
 }
 
@@ -138,6 +139,17 @@ void agent_links::begin_anew(std::uint32_t shard, link& one) {
 void agent_links::try_later(link& one, moment now) {
   one.stale = true;
   one.may_ask = now + core::backoff_after(++one.refusals, first_backoff, longest_backoff);
+}
+
+/// An instance that leaves waits for attempts that had been handed over before the shard knew. A registration that says nothing new makes
+/// the shard hand them over again.
+void agent_links::await_missing(std::uint32_t shard, link& one, std::uint32_t held_there, moment now) {
+  if (!leaving_ || held_there <= held_(shard)) {
+    one.missing = 0;
+    return;
+  }
+  one.stale = true;
+  one.may_ask = now + core::backoff_after(++one.missing, first_backoff, longest_backoff);
 }
 
 // ---- due work ----

@@ -73,7 +73,8 @@ class agent_links {
   /// Whether there ever was a route to the shard.
   bool knows(std::uint32_t shard) const { return links_.count(shard) != 0; }
   bool registered(std::uint32_t shard) const;
-  /// Some reachable shard has not answered the latest registration.
+  /// Some reachable shard has not answered the latest registration. Or the instance leaves, and a shard counts attempts that have not come
+  /// here: they left before the shard knew.
   bool waits_to_be_heard() const;
   /// Whether the answer to this registration still counts.
   bool awaits(std::uint32_t shard, std::uint64_t revision) const;
@@ -88,11 +89,13 @@ class agent_links {
     moment beacon_at{};                    // while registered
     moment heard{};                        // last message from the shard, or since when there is a route
     std::uint64_t refusals = 0;            // in a row
+    std::uint64_t missing = 0;             // answers in a row by which the shard counts attempts that are not here, while leaving
   };
 
   link* waiting_for(std::uint32_t shard, std::uint64_t revision);
   void begin_anew(std::uint32_t shard, link& one);
   void try_later(link& one, moment now);
+  void await_missing(std::uint32_t shard, link& one, std::uint32_t held_there, moment now);
   void look_for_silence(std::uint32_t shard, link& one, moment now);
 
   std::function<std::uint32_t(std::uint32_t)> held_;

@@ -285,6 +285,31 @@ TEST_F(agent_links_test, tells_every_shard_that_it_leaves_and_waits_to_be_heard)
   EXPECT_FALSE(second[0].leaving || second[0].draining) << "it stays after all";
 }
 
+TEST_F(agent_links_test, leaves_only_with_the_attempts_that_had_been_handed_over_before_the_shard_knew) {
+  join({0});
+  links->leave(true);
+  auto what = asked();
+  ASSERT_EQ(what.size(), 1u);
+  welcome(what[0], 1);
+  EXPECT_TRUE(links->waits_to_be_heard()) << "the attempt is on its way, or was lost";
+  EXPECT_TRUE(asked().empty()) << "not at once";
+  std::vector<std::int64_t> pauses;
+  for (int i = 0; i < 7; ++i) {
+    const auto begin = now_ms;
+    do now_ms += 50;
+    while ((what = asked()).empty());
+    pauses.push_back(now_ms - begin);
+    welcome(what[0], 1);
+  }
+  EXPECT_EQ(pauses, (std::vector<std::int64_t>{100, 200, 400, 800, 1'600, 2'000, 2'000}));
+  held[0] = 1;
+  now_ms += 2'000;
+  what = asked();
+  ASSERT_EQ(what.size(), 1u);
+  welcome(what[0], 1);
+  EXPECT_FALSE(links->waits_to_be_heard()) << "the host itself stays while it holds the attempt";
+}
+
 TEST_F(agent_links_test, does_not_wait_for_a_shard_that_is_silent) {
   join({0});
   links->leave(true);
