@@ -181,7 +181,13 @@ class values_checker {
     return parts.size() == 4 && parts[3].key == "status" ? known_value{"string", "", ""} : known_value{};
   }
 
-  /// False: said what is wrong. A step of the end, and one that a join no longer needs, may have failed whatever its on_failure says.
+  /// Nothing goes on once the step has failed. A step of the end, and one that a join no longer needs, may have failed whatever its
+  /// on_failure says.
+  bool ends_by_failure(const v1::StepDefinition& of) const {
+    return !joins_ && !ends(of) && !ends(*step_) && !is_goes_on(definition_, of);
+  }
+
+  /// False: said what is wrong.
   bool check_error(const std::vector<path_part>& parts, const std::string& whole, bool required) {
     if (parts.size() > 2 && parts[2].key != "code" && parts[2].key != "message") {
       const auto close = nearest(parts[2].key, {"code", "message"});
@@ -189,7 +195,7 @@ class values_checker {
       return false;
     }
     const auto* of = find(parts[1].key);
-    if (!required || of == nullptr || joins_ || ends(*of) || ends(*step_) || is_goes_on(definition_, *of)) return true;
+    if (!required || of == nullptr || !ends_by_failure(*of)) return true;
     add("an expression reads " + whole + ", but " + of->name() + " has no on_failure: continue, so nothing goes on once it has failed",
         "set on_failure: continue on " + of->name() + ", or write a ? behind the path");
     return false;
@@ -223,6 +229,12 @@ class values_checker {
     } else if (*word == "timed_out" && !of->goes_on_untimely()) {
       add("the status of " + of->name() + " is never timed_out, because the step has no on_timeout: continue",
           "set on_timeout: continue on a step that waits for a signal, or compare with another status");
+    } else if (*word == "failed" && field_ != "undo.with" && ends_by_failure(*of)) {
+      if (may_fail(*of))
+        add("the status of " + of->name() + " is never failed here, because the step has no on_failure: continue",
+            "set on_failure: continue on " + of->name() + ", or compare with another status");
+      else
+        add("the status of " + of->name() + " is never failed", "compare with another status");
     } else if (*word == "dropped" && !joins_) {
       add("the status of " + of->name() + " is never dropped, because no step has a join", "compare with another status");
     }

@@ -230,6 +230,25 @@ TEST(workflow_values, refuses_a_comparison_with_a_status_that_no_step_has) {
     EXPECT_EQ(compare(good), lines{}) << good;
 }
 
+TEST(workflow_values, refuses_a_comparison_with_failed_where_nothing_goes_on_after_the_failure) {
+  v1::WorkflowDefinition definition;
+  auto& insure = add(definition, "insure");
+  add_value(definition, "price", "1");
+  auto& last = add(definition, "s", {"insure", "price"});
+  const auto of = [&](const std::string& step) {
+    last.set_when_json(R"("${ .status.)" + step + R"( == \"failed\" }")");
+    return values_of(definition);
+  };
+  EXPECT_EQ(of("insure"), lines{"s/when: the status of insure is never failed here, because the step has no on_failure: continue; set "
+                                "on_failure: continue on insure, or compare with another status"});
+  EXPECT_EQ(of("price"), lines{"s/when: the status of price is never failed; compare with another status"});
+  insure.set_on_failure(v1::ON_FAILURE_CONTINUE);
+  EXPECT_EQ(of("insure"), lines{});
+  insure.set_on_failure(v1::ON_FAILURE_UNSPECIFIED);
+  last.set_finally(v1::FINALLY_ALWAYS);
+  EXPECT_EQ(of("insure"), lines{}) << "a step of the end runs after a failure, too";
+}
+
 TEST(workflow_values, refuses_the_error_of_a_step_after_whose_failure_nothing_goes_on) {
   const auto read = [](const std::string& expression, v1::OnFailure what) {
     v1::WorkflowDefinition definition;
