@@ -330,7 +330,7 @@ class checker {
   bool ordered_above(const std::string& id, const std::function<bool(const v1::OperatorAction&)>& is_one) const;
   bool is_undone_alone(const v1::TaskRecord& parent, const v1::StepRecord& step, const v1::TaskRecord& child) const;
   bool is_undo_terminated(const v1::TaskRecord& parent, const v1::TaskRecord& child) const;
-  bool launched_above(const std::string& id) const;
+  bool launched_above(const v1::TaskRecord& record) const;
   void judge_inherited(const v1::TaskRecord& record, const v1::TaskRecord& parent, const child_name& name) const;
   static bool child_lives(const v1::TaskRecord& record, const v1::StepRecord& step, const store::snapshot& durable);
   // Items of lists (own/items.cpp).

@@ -337,7 +337,7 @@ void checker::judge_failed(const v1::TaskRecord& record) const {
   const auto* plan = shape_of(record);
   if (plan == nullptr) return;
   world_.judges("failed_unasked");
-  const auto cron = launched_above(record.id());  // `overlap: replace` ends a launch that it cannot undo
+  const auto cron = launched_above(record);  // `overlap: replace` ends a launch that it cannot undo
   const auto terminated = cron || ordered_above(record.id(), [](const auto& one) { return one.verb() == v1::OPERATOR_VERB_TERMINATE; });
   if (record.terminated() && !terminated) world::broken("failed_unasked", record.id() + " says that it was terminated, and nobody has");
   bool says_fail = plan->definition().on_failure() == v1::ON_FAILURE_FAIL;

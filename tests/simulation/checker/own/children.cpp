@@ -79,9 +79,11 @@ bool checker::ordered_above(const std::string& id, const std::function<bool(cons
   return false;
 }
 
-/// Whether a launch of a job stands above it.
-bool checker::launched_above(const std::string& id) const {
-  const auto number = numbers_.find(root_of(id));
+/// Whether it is a launch of a job, or one stands above it.
+bool checker::launched_above(const v1::TaskRecord& record) const {
+  // It may have ended when it is seen for the first time. The one above it has a lower number, and was seen before.
+  if (!record.has_parent()) return record.has_launch();
+  const auto number = numbers_.find(root_of(record.id()));
   const auto seen = number == numbers_.end() ? seen_.end() : seen_.find(number->second);
   return seen != seen_.end() && seen->second.has_launch();
 }
