@@ -7,6 +7,7 @@
 #include "actors/core/job/launch_input.hpp"
 #include "actors/core/request_limits.hpp"
 #include "actors/core/text/text.hpp"
+#include "actors/core/workflow/check_kinds.hpp"
 #include "actors/scheduler/jobs/launches.hpp"
 #include "messages/job_verbs.hpp"
 #include "store/content_hash.hpp"
@@ -111,7 +112,7 @@ v1::JobApplyResult launches::apply_one(const v1::JobSpec& spec, const std::strin
                        " with the labels that the job needs is registered at the moment; launches wait for one");
   if (spec.overlap() == v1::OVERLAP_POLICY_REPLACE)
     for (const auto& step : (*definition)->definition().steps())
-      if (!step.has_undo() && step.finally() == v1::FINALLY_NO)
+      if (!core::says_how_it_is_undone(step) && step.finally() == v1::FINALLY_NO)
         out.add_warnings(
             "step " + step.name() + " of workflow " + spec.workflow() +
             " does not say how to undo it. A launch that is replaced once this step has begun is terminated, and what it did stays");
