@@ -42,6 +42,12 @@ bool has_given(const v1::StepRecord& step) {
   return completed(step.state()) || (undone && step.has_output());
 }
 
+/// Who reads a step that was passed over sees a failed one, also once its doubt is taken up again because its task is undone: that may be
+/// decided in the commit in which a step begins that reads it.
+bool stays_failed(const v1::StepRecord& step) {
+  return step.passed_over() && (step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT);
+}
+
 }  // namespace
 
 // ---- what operators say ----
@@ -168,9 +174,10 @@ value content_checker::document_of(const v1::TaskRecord& record, view by) const 
       continue;
     }
     // Until its task goes forward no more, one that was not passed over waits for another attempt: it has not ended.
-    const auto waits = !dropped && !step.passed_over() && record.state() == v1::TASK_STATE_RUNNING && !record.failing();
-    if (step.state() == v1::STEP_STATE_FAILED && !waits) states.members[step.path()] = text_value(dropped ? "dropped" : "failed");
-    if (step.state() == v1::STEP_STATE_FAILED && step.passed_over()) steps.members[step.path()] = value{};
+    const auto waits = !dropped && record.state() == v1::TASK_STATE_RUNNING && !record.failing();
+    if (stays_failed(step) || (step.state() == v1::STEP_STATE_FAILED && !waits))
+      states.members[step.path()] = text_value(dropped ? "dropped" : "failed");
+    if (stays_failed(step)) steps.members[step.path()] = value{};
     // What a step gave is known as soon as it is over, and while it is undone.
     const auto ended = has_given(step);
     const step_name name{record.id(), static_cast<std::uint32_t>(i)};
