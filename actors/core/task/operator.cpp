@@ -369,7 +369,7 @@ void task_machine::give_way(std::string reason) {
   if (record_.paused()) ask_children(v1::OPERATOR_VERB_RESUME);
   record_.clear_paused();
   unpark(record_, ctx_.now, out_);
-  begin_undo(std::move(reason));
+  begin_undo(std::move(reason), true);
 }
 
 void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) {

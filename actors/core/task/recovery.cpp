@@ -405,7 +405,7 @@ void task_machine::time_out() {
 /// The workflow's answer is undo. The brake on mass undo may hold the task: if an operator repairs it meanwhile, no undo is needed.
 void task_machine::undo_or_hold(std::string reason) {
   out_.answered_undo = true;
-  if (!ctx_.hold_undo || is_called_off()) return begin_undo(std::move(reason));
+  if (!ctx_.hold_undo || is_called_off()) return begin_undo(std::move(reason), is_called_off());
   record_.set_undo_held(true);
   add_event(record_, v1::EVENT_KIND_TASK_UNDO_HELD, 0, 0, ctx_.now, reason);
   record_.set_undo_reason(std::move(reason));

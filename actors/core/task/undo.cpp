@@ -8,7 +8,14 @@
 
 namespace fairlead::core {
 
-void task_machine::begin_undo(std::string reason) {
+/// The undo of a dropped step has begun before that of the task: its pause and its attempts are still those that its service and its
+/// workflow ask for.
+bool task_machine::goes_on_undoing(const v1::StepRecord& step) const {
+  if (step.state() != v1::STEP_STATE_UNDOING || step.held_until_unix_ms() != 0) return false;
+  return step.given_up() || step.not_before_unix_ms() > now_ms();
+}
+
+void task_machine::begin_undo(std::string reason, bool asked) {
   record_.clear_undo_held();
   record_.clear_failing();
   record_.clear_terminated();
@@ -26,6 +33,8 @@ void task_machine::begin_undo(std::string reason) {
     if (child_out(step) && step.state() == v1::STEP_STATE_RUNNING && !planted(&planted_faults::child_not_cancelled))
       ask_child(i, v1::OPERATOR_VERB_CANCEL);
     if (is_out(step) || of_end(step)) continue;
+    // A child that has refused is asked again below: that is no attempt at a service.
+    if (!asked && step.kind() == v1::STEP_KIND_CALL && goes_on_undoing(step)) continue;
     step.clear_not_before_unix_ms();
     step.clear_awaits_callback();
     // Its agent counts the lease by a steady clock: it is no longer than one that would begin now.

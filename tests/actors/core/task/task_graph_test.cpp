@@ -283,6 +283,68 @@ TEST(task_join, a_task_does_not_fail_while_the_undo_of_a_dropped_step_is_in_doub
   EXPECT_EQ(w.operate(v1::OPERATOR_VERB_RETRY).performs.size(), 2U) << "of c, and the undo of b";
 }
 
+/// Of either_and_c: all but `c` is over, and the undo of `b` waits for its second attempt.
+void undo_of_b_waits(world& w) {
+  w.started();
+  w.outcome(0, 1);
+  w.outcome(3, 1);
+  w.outcome(1, 1);
+  ASSERT_TRUE(w.at(1).dropped());
+  w.fault_of(1, v1::DIRECTION_UNDO, v1::FAULT_KIND_TRANSIENT);
+  ASSERT_EQ(w.at(1).state(), v1::STEP_STATE_UNDOING);
+  ASSERT_GT(w.at(1).not_before_unix_ms(), w.now_ms);
+}
+
+TEST(task_join, the_undo_of_a_task_leaves_the_undo_of_a_dropped_step_its_pause) {
+  world w{either_and_c(v1::ON_FAILURE_UNDO)};
+  undo_of_b_waits(w);
+  const auto until_ms = w.at(1).not_before_unix_ms();
+  const auto made = w.fault(2, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_EQ(w.record.state(), v1::TASK_STATE_UNDOING);
+  ASSERT_EQ(made.performs.size(), 1U) << "b has been told to wait";
+  EXPECT_EQ(made.performs.front().message.step(), 0U);
+  EXPECT_EQ(w.at(1).not_before_unix_ms(), until_ms);
+  EXPECT_FALSE(w.undone(0).parked);
+  w.now_ms = until_ms - 1;
+  EXPECT_FALSE(w.recover(1).changed) << "a millisecond early";
+  w.advance_ms(1);
+  EXPECT_EQ(w.recover(1).performs.size(), 1U);
+  EXPECT_EQ(w.at(1).undo().made(), 2U);
+  EXPECT_TRUE(w.undone(1).ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
+}
+
+TEST(task_join, an_operator_who_cancels_has_the_undo_of_a_dropped_step_tried_at_once) {
+  auto definition = either_and_c(v1::ON_FAILURE_UNDO);
+  definition.mutable_steps(2)->mutable_undo()->set_none(true);
+  world w{definition};
+  undo_of_b_waits(w);
+  w.outcome(2, 1);
+  ASSERT_EQ(w.record.state(), v1::TASK_STATE_RUNNING);
+  EXPECT_EQ(w.operate(v1::OPERATOR_VERB_CANCEL).performs.size(), 2U) << "the undos of a and b";
+}
+
+TEST(task_join, the_undo_of_a_task_grants_no_attempt_to_the_undo_of_a_dropped_step_that_was_given_up) {
+  auto last = with_undo_none(step("last", {"a", "b", "d"}));
+  last.set_join(1);
+  auto definition = graph({undoable(step("a")), undoable(step("b")), step("c"), last, undoable(step("d"))});
+  definition.set_on_failure(v1::ON_FAILURE_UNDO);
+  world w{definition};
+  undo_of_b_waits(w);
+  w.now_ms = w.at(1).not_before_unix_ms();
+  w.recover(1);
+  EXPECT_FALSE(w.fault_of(1, v1::DIRECTION_UNDO, v1::FAULT_KIND_TRANSIENT).parked) << "d is in progress";
+  ASSERT_TRUE(w.at(1).given_up());
+  w.fault(2, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_EQ(w.record.state(), v1::TASK_STATE_UNDOING);
+  EXPECT_EQ(w.outcome(4, 1).performs.size(), 2U) << "the undos of a and d, and not a third one of b";
+  w.undone(4);
+  EXPECT_TRUE(w.undone(0).parked);
+  EXPECT_EQ(w.record.parked_reason().find("step b could not be undone (http_503) after 2 attempts"), 0U) << w.record.parked_reason();
+  EXPECT_EQ(w.operate(v1::OPERATOR_VERB_RETRY).performs.size(), 1U);
+  EXPECT_TRUE(w.undone(1).ended);
+}
+
 TEST(task_join, a_dropped_step_that_is_given_back_last_is_skipped_before_the_task_completes) {
   world w{either_and_c(v1::ON_FAILURE_UNDO)};
   w.started();
