@@ -71,6 +71,10 @@ class restore_judge {
   /// Whether the task was over in what was put back. Of a recovered shard that may never have counted: then its end names what is in doubt.
   bool had_ended(const std::string& task) const { return on() && known_then(task) != nullptr && live_then(task) == nullptr; }
 
+  /// Whether the task was over in what was put back, and the lost time has performed the step all the same: the task was undone then, which
+  /// the restored store does not know.
+  bool performed_after_end(const step_name& of) const { return had_ended(of.task) && performed_since_.count(of) != 0; }
+
   /// Whether the task had gone on without the step before that, because it had failed for certain. Of a recovered shard that may never have
   /// counted: then the step is in doubt, its task goes on without it all the same, and the end names it.
   bool passed_over_then(const std::string& task, const std::string& step) const {

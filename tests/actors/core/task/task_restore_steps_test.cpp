@@ -296,6 +296,23 @@ TEST(task_restore, a_step_after_a_failure_is_looked_up_before_the_task_completes
   EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_SKIPPED);
 }
 
+TEST(task_restore, a_completed_task_stays_without_its_step_after_a_failure_and_an_undo_performs_that_under_its_key) {
+  const auto definition = graph({undoable(step("a")), at_end(step("tell"), v1::FINALLY_AFTER_FAILURE)});
+  world w{definition};
+  w.started();
+  ASSERT_TRUE(w.outcome(0, 1).ended);
+  const auto backup_ms = w.now_ms;
+  w.advance_ms(lost_ms);
+  EXPECT_FALSE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms), {}, std::nullopt, &definition));
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
+  EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_SKIPPED);
+  EXPECT_FALSE(w.at(1).doubtful()) << "what was undone since the backup is not known";
+  w.operate(v1::OPERATOR_VERB_UNDO);
+  const auto made = w.undone(0);
+  ASSERT_EQ(made.performs.size(), 1U);
+  EXPECT_EQ(made.performs.front().message.idempotency_key(), "t1/tell/perform/0") << "as in the lost time, so that nothing is done twice";
+}
+
 TEST(task_restore, a_task_that_may_never_have_gone_on_without_a_step_does_so_and_names_it_as_in_doubt) {
   auto a = undoable(step("a"));
   a.set_on_failure(v1::ON_FAILURE_CONTINUE);
