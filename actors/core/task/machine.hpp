@@ -337,6 +337,7 @@ class task_machine {
   /// `asked`: by an operator or the parent, so what waits or was given up is tried at once.
   void begin_undo(std::string reason, bool asked = false);
   bool goes_on_undoing(const v1::StepRecord& step) const;
+  void catch_up_end();
   void advance_undo();
   void undo_next(std::uint32_t index);
   static bool looked_up_in_vain(const v1::StepRecord& step) {

@@ -370,6 +370,7 @@ void task_machine::give_way(std::string reason) {
   record_.clear_paused();
   unpark(record_, ctx_.now, out_);
   begin_undo(std::move(reason), true);
+  catch_up_end();
 }
 
 void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) {

@@ -192,8 +192,10 @@ void task_machine::begin() {
 
 void task_machine::advance() {
   if (out_.fatal) return;
-  if (record_.undo_held() && !ctx_.hold_undo && !sleeps(record_) && record_.state() == v1::TASK_STATE_RUNNING)
+  if (record_.undo_held() && !ctx_.hold_undo && !sleeps(record_) && record_.state() == v1::TASK_STATE_RUNNING) {
     begin_undo(record_.undo_reason());
+    catch_up_end();
+  }
   if (gives_way()) give_way(record_.undo_reason());
   if (record_.failing()) return advance_fail();
   if (stopped()) return;

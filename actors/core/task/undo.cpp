@@ -58,6 +58,13 @@ void task_machine::begin_undo(std::string reason, bool asked) {
   }
 }
 
+/// A hold that ends with the beginning of the undo may have outlasted the pause of a step of the end. The Supervisor has asked in vain
+/// meanwhile, so that step goes on now and not with the next scan. All other steps have lost their pauses.
+void task_machine::catch_up_end() {
+  for (std::uint32_t i = 0; i < steps(); ++i)
+    if (of_end(at(i)) && !attempt_out(at(i))) recover_if_due(i);
+}
+
 void task_machine::advance_undo() {
   if (planted(&planted_faults::perform_after_undo)) {
     next_steps next;

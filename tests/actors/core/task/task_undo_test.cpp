@@ -275,6 +275,44 @@ TEST(task_undo, held_by_the_brake_begins_after_its_release_though_only_a_waiting
   EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
 }
 
+/// `unlock` is performed when no other step is any more, and before the undo.
+v1::WorkflowDefinition with_unlock() { return undoing({with_undo_none(step("a")), at_end(step("unlock"), v1::FINALLY_ALWAYS)}); }
+
+TEST(task_undo, held_by_the_brake_goes_on_at_its_release_with_a_step_of_the_end_whose_pause_is_over) {
+  auto definition = with_unlock();
+  definition.set_timeout_ms(1'000);
+  world w{definition};
+  w.hold_undo = true;
+  w.started();
+  w.outcome(0, 1);
+  w.advance_ms(1'000);
+  w.apply(task_due{});
+  ASSERT_TRUE(w.record.undo_held());
+  w.fault(1, 1, v1::FAULT_KIND_TRANSIENT);
+  ASSERT_GT(w.at(1).not_before_unix_ms(), w.now_ms);
+  w.advance_ms(60'000);
+  EXPECT_TRUE(w.recover(1).performs.empty()) << "the brake is on";
+  w.hold_undo = false;
+  EXPECT_EQ(w.recover(1).performs.size(), 1u) << "the Supervisor has asked for this step";
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDOING);
+  EXPECT_EQ(w.at(1).not_before_unix_ms(), 0);
+  EXPECT_TRUE(w.outcome(1, 2).ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
+}
+
+TEST(task_undo, of_a_paused_task_goes_on_at_once_with_a_step_of_the_end_whose_pause_is_over) {
+  world w{with_unlock()};
+  w.started();
+  w.outcome(0, 1);
+  w.fault(1, 1, v1::FAULT_KIND_TRANSIENT);
+  w.operate(v1::OPERATOR_VERB_PAUSE);
+  w.advance_ms(60'000);
+  EXPECT_TRUE(w.recover(1).performs.empty());
+  EXPECT_EQ(w.operate(v1::OPERATOR_VERB_CANCEL).performs.size(), 1u);
+  EXPECT_TRUE(w.outcome(1, 2).ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
+}
+
 TEST(task_undo, held_by_the_brake_is_not_let_go_by_pausing_and_resuming) {
   auto definition = undoing({undoable(step("a"))});
   definition.set_timeout_ms(1'000);
