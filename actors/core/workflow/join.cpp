@@ -30,12 +30,18 @@ bool has_its_turn(const workflow& definition, const v1::TaskRecord& record, std:
   return std::all_of(needs.begin(), needs.end(), [&](std::uint32_t need) { return is_over(definition, step_at(record, need)); });
 }
 
+/// It is not known whether the step was performed in the time that a restore has lost. Doubt about a child or items is theirs from the moment
+/// in which they begin, so the step is not doubtful then: their end settles it.
+bool is_in_doubt(const v1::TaskRecord& record, const v1::StepRecord& step) {
+  return step.doubtful() || (record.restored_from_unix_ms() != 0 && child_out(step));
+}
+
 /// The needs whose doubt is settled next. One whose turn has not come does not count: it may never be performed.
 std::uint32_t needs_in_doubt(const workflow& definition, const v1::TaskRecord& record, std::uint32_t joined) {
   const auto& needs = definition.compiled(joined).named;
   return static_cast<std::uint32_t>(std::count_if(needs.begin(), needs.end(), [&](std::uint32_t need) {
     const auto& step = step_at(record, need);
-    return step.doubtful() && is_open(step) && has_its_turn(definition, record, need);
+    return is_in_doubt(record, step) && is_open(step) && has_its_turn(definition, record, need);
   }));
 }
 

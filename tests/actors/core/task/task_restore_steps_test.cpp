@@ -1,6 +1,7 @@
 // What a restore makes of steps that wait.
 
 #include "actors/core/task/restore.hpp"
+#include "actors/core/task/waits.hpp"
 #include "tests/actors/core/task/task_world.hpp"
 
 namespace fairlead::core::testing {
@@ -235,6 +236,38 @@ TEST(task_restore, a_need_whose_turn_has_not_come_does_not_hold_a_join_up) {
   w.outcome(0, w.at(0).attempt());
   EXPECT_EQ(w.at(2).state(), v1::STEP_STATE_RUNNING);
   EXPECT_TRUE(w.at(1).dropped());
+}
+
+TEST(task_restore, a_need_with_a_sub_workflow_is_settled_for_a_join_by_the_end_of_its_task) {
+  for (const bool had_begun : {false, true}) {
+    SCOPED_TRACE(had_begun);
+    v1::StepDefinition ship;
+    ship.set_name("ship");
+    ship.set_kind(v1::STEP_KIND_WORKFLOW);
+    ship.set_workflow("shipment");
+    if (!had_begun) ship.add_needs("a");
+    auto last = with_undo_none(step("last", {"a", "ship"}));
+    last.set_join(1);
+    const auto definition = graph({undoable(step("a")), ship, last});
+    world w{definition};
+    w.started();
+    ASSERT_EQ(w.at(1).state(), had_begun ? v1::STEP_STATE_RUNNING : v1::STEP_STATE_PENDING);
+    restore(w, definition, w.now_ms);
+    w.apply(task_resumed{});
+    auto made = w.outcome(0, w.at(0).attempt());
+    ASSERT_EQ(w.at(0).state(), v1::STEP_STATE_COMPLETED);
+    EXPECT_EQ(made.children.size(), had_begun ? 0U : 1U);
+    ASSERT_EQ(w.at(1).state(), v1::STEP_STATE_RUNNING);
+    EXPECT_FALSE(w.at(1).dropped()) << "the joined step may have been performed because of it";
+    EXPECT_EQ(w.at(2).state(), v1::STEP_STATE_PENDING);
+    const declarative_engine engine;
+    for (const auto& wait : waits_of(w.record, w.definition(), engine, w.agents))
+      EXPECT_EQ(wait.what, awaited::child) << "step " << wait.step << " waits for " << awaited_words(wait.what) << " in vain";
+    made = w.apply(w.of_child(1, v1::TASK_STATE_COMPLETED));
+    EXPECT_FALSE(w.at(1).dropped());
+    ASSERT_EQ(made.performs.size(), 1U);
+    EXPECT_EQ(made.performs.front().message.step_path(), "last");
+  }
 }
 
 TEST(task_restore, a_step_that_was_left_over_is_looked_up_unless_that_has_counted) {
