@@ -291,6 +291,32 @@ TEST(task_restore, a_step_that_was_left_over_is_looked_up_unless_that_has_counte
   }
 }
 
+TEST(task_restore, a_step_that_failed_while_its_task_was_held_counts_as_passed_over_from_when_the_task_goes_on) {
+  for (const bool counted : {true, false}) {
+    SCOPED_TRACE(counted);
+    auto a = undoable(step("a"));
+    a.set_on_failure(v1::ON_FAILURE_CONTINUE);
+    const auto definition = graph({a, undoable(step("b", {"a"}))});
+    world w{definition};
+    w.started();
+    w.operate(v1::OPERATOR_VERB_PAUSE);
+    w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+    ASSERT_FALSE(w.at(0).passed_over());
+    w.advance_ms(1'000);
+    // What counts ends after the failure, and before the task goes on without the step.
+    const auto between_ms = w.now_ms;
+    w.advance_ms(1'000);
+    w.operate(v1::OPERATOR_VERB_RESUME);
+    ASSERT_TRUE(w.at(0).passed_over());
+    w.operate(v1::OPERATOR_VERB_CANCEL);
+    w.advance_ms(lost_ms);
+    for (auto& [name, one] : w.agents.instances) one.held = 0;
+    w.agents.holders.clear();
+    EXPECT_TRUE(restore_task(w.record, between_ms, from_unix_ms(w.now_ms), {}, counted ? w.now_ms : between_ms));
+    EXPECT_EQ(w.at(0).state(), counted ? v1::STEP_STATE_FAILED : v1::STEP_STATE_IN_DOUBT);
+  }
+}
+
 TEST(task_restore, a_step_of_the_end_stays_in_doubt_where_its_condition_reads_the_end) {
   auto tell = with_undo_none(step("tell"));
   tell.set_finally(v1::FINALLY_ALWAYS);
