@@ -344,7 +344,9 @@ class checker {
   bool is_item_undone_alone(const v1::TaskRecord& parent, const child_name& name, const v1::TaskRecord& child) const;
   void judge_no_item_left(const v1::TaskRecord& record, std::uint32_t index, const shape& plan, const store::snapshot& durable) const;
   void judge_item_order(const v1::TaskRecord& record, const v1::TaskRecord& parent, const child_name& name, const shape& plan) const;
-  void judge_refused_item(const v1::TaskRecord& record, std::uint32_t index, std::uint32_t item, const shape& plan) const;
+  void judge_refused_item(const v1::TaskRecord& record, std::uint32_t index, std::uint32_t item, const shape& plan,
+                          const store::snapshot& durable) const;
+  std::uint64_t lived_around(const std::string& id, const store::snapshot& durable) const;
   void judge_failing_alert(const v1::TaskRecord& record, const store::snapshot& durable) const;
   void judge_failed(const v1::TaskRecord& record) const;
   void judge_failing(const v1::TaskRecord& before, const v1::TaskRecord& after) const;

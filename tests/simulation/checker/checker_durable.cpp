@@ -71,6 +71,7 @@ void checker::committed(const std::vector<store::batch>& group, const store::sna
     if (restores_.on()) restores_.committed(one);
   children_.failed.merge(children_.failed_now);
   children_.failed_now.clear();
+  children_.ended_now.clear();
   if (deploys) note_deployments(durable);
   if (!restores_.on()) judge_services(touched, durable);
   judge_shard(durable);

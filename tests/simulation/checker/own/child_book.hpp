@@ -23,7 +23,8 @@
 //   item_differs      in each committed state the step knows of each item what its task says
 //   item_doubt        an item in doubt does not count as failed
 //   item_undone       undoing the step undoes what is completed or has left something behind, and nothing else
-//   item_refused      an item has no task only where no such workflow is deployed, its levels are too many, or its input does not fit
+//   item_refused      an item has no task only where no such workflow is deployed, its levels are too many, its input does not fit, or as
+//                     many tasks as there may be lived below the same task
 //   item_list         the list is what the template gives, or what an operator has put in its place
 //   item_input        the task of an item has the item, and the input that `with` gives over it
 //   item_output       a completed step has the outputs of its items, in the order of the list
@@ -51,6 +52,7 @@ struct child_book {
   std::set<std::string> deployed;      // workflows that steps could name before the commit that is looked at
   std::set<std::string> failed;        // items that had ended in vain before that commit,
   std::set<std::string> failed_now;    // or have in it
+  std::set<std::string> ended_now;     // tasks that have ended in it, as far as it has been looked at
   std::set<std::string> undone_again;  // were undone in what was put back, and have been undone anew since
 };
 

@@ -136,6 +136,7 @@ void checker::judge_children(const v1::TaskRecord* was, const v1::TaskRecord& re
 
 /// A task that carries out a step.
 void checker::judge_child(const v1::TaskRecord* was, const v1::TaskRecord& record, const store::snapshot& durable) {
+  if (has_ended(record.state()) && (was == nullptr || was->state() != record.state())) children_.ended_now.insert(record.id());
   const auto name = read_child_id(record.id());
   const auto& of = record.parent();
   world_.judges("child_id");

@@ -68,7 +68,7 @@ void checker::judge_items(const v1::StepRecord* was, const v1::TaskRecord& recor
       const auto has_none = state == item_state::to_begin || state == item_state::not_begun || step.fault().code() == "child_gone";
       if (!has_none && !bugs_.about(record.id())) world::broken("child_alone", name + " names the task " + id + ", which is not there");
       const auto before = was != nullptr && i < begun_items(was->items()) && item_state_of(was->items(), i) == state;
-      if (state == item_state::not_begun && !before) judge_refused_item(record, index, i, plan);
+      if (state == item_state::not_begun && !before) judge_refused_item(record, index, i, plan, durable);
       continue;
     }
     view.is_sure = view.is_sure && !bugs_.about(child->id());
@@ -249,8 +249,28 @@ void checker::judge_no_item_left(const v1::TaskRecord& record, std::uint32_t ind
   }
 }
 
+/// At no moment of the commit have more tasks lived below the same top-level task: those that live before or after it, or have both
+/// begun and ended in it.
+std::uint64_t checker::lived_around(const std::string& id, const store::snapshot& durable) const {
+  const auto root = root_of(id);
+  std::uint64_t out = 0;
+  const auto scanned = durable.scan(store::table::task, {}, {}, [&](std::string_view, std::string_view row) {
+    v1::TaskRecord task;
+    if (!task.ParseFromArray(row.data(), static_cast<int>(row.size()))) return false;
+    if (!task.has_parent() || root_of(task.id()) != root) return true;
+    const auto before = seen_.find(task.number());
+    // Of one that has been looked at already, `seen_` has what is after the commit.
+    const auto had_ended = before != seen_.end() && before->second.state() == task.state() && children_.ended_now.count(task.id()) == 0;
+    if (!has_ended(task.state()) || !had_ended) ++out;
+    return true;
+  });
+  if (!scanned.ok()) world::broken("store_check", "the tasks below " + root + " cannot be read: " + scanned.failure().sentence);
+  return out;
+}
+
 /// No task of the item has begun.
-void checker::judge_refused_item(const v1::TaskRecord& record, std::uint32_t index, std::uint32_t item, const shape& plan) const {
+void checker::judge_refused_item(const v1::TaskRecord& record, std::uint32_t index, std::uint32_t item, const shape& plan,
+                                 const store::snapshot& durable) const {
   world_.count("items refused");
   const auto& step = record.steps(static_cast<int>(index));
   const auto goes_on = record.state() == v1::TASK_STATE_RUNNING && !record.failing() && !step.dropped();
@@ -258,14 +278,18 @@ void checker::judge_refused_item(const v1::TaskRecord& record, std::uint32_t ind
   const auto& says = plan.step(index);
   // What it would be given could not be computed.
   if (says.for_each().collect() && says.with_json().find("${") != std::string::npos) return;
-  if (least_family_ <= largest_family && step.fault().message().find("below the same task") != std::string::npos) return;
+  // The step tells why the first of its items failed, and that may be another one.
+  const auto& told = step.fault().message();
+  const auto tells_of_it = told.rfind("item " + to_string(item + 1) + ": ", 0) == 0;
+  const auto may_be_full = !tells_of_it || told.find("below the same task") != std::string::npos;
+  if (may_be_full && least_family_ <= largest_family && lived_around(record.id(), durable) >= least_family_) return;
   world_.judges("item_refused");
   // The output of another step may be anything.
   const auto has = [&](const char* part) { return says.with_json().find(part) != std::string::npos; };
   const auto fits = has(R"("n":"${ .index)") && !has(R"("at":"${ .steps.)");
   if (says.kind() == v1::STEP_KIND_CALL || (fits && children_.deployed.count(says.workflow()) != 0))
-    world::broken("item_refused", "item " + to_string(item + 1) + " of step " + step.path() + " of " + record.id() +
-                                      " was refused a task: " + step.fault().message());
+    world::broken("item_refused",
+                  "item " + to_string(item + 1) + " of step " + step.path() + " of " + record.id() + " was refused a task: " + told);
 }
 
 }  // namespace fairlead::simulation
