@@ -99,18 +99,19 @@ void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& re
   const auto known = decided_orders_.find({name, direction, what.attempt()});
   const auto orders = known != decided_orders_.end() ? known->second : orders_of(what.task_id());
   const auto order = ++hand_overs_[name];
+  const bool anew = !past.anew_after.empty() && *past.anew_after.begin() < what.attempt();
   // What an operator has said between both decisions may have excused all that were made.
   if (orders != past.orders) {
     past.excused = what.attempt() - 1;
     past.ruled.forget(what.attempt() - 1);
-  } else if (const auto limit = limit_of(plan.step(what.step()), direction); past.undone_anew && limit != 0) {
+  } else if (const auto limit = limit_of(plan.step(what.step()), direction); anew && limit != 0) {
     // All may have been used up before. This one follows all the same, and no other by itself.
     past.excused = std::max(past.excused, what.attempt() - std::min(limit, what.attempt()));
   }
   // A series of look-ups begins anew whenever the step comes into doubt again, which only the core can count.
   const auto counts = direction != v1::DIRECTION_LOOKUP;
   if (counts) judge_count(what, past, plan.step(what.step()), plan, decided_ms);
-  if (counts && past.order + 1 == order && orders == past.orders && !past.undone_anew) judge_early(what, past, record, plan, decided_ms);
+  if (counts && past.order + 1 == order && orders == past.orders && !anew) judge_early(what, past, record, plan, decided_ms);
   series next;
   next.attempt = what.attempt();
   next.excused = past.excused;
@@ -125,6 +126,8 @@ void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& re
   next.decided_ms = decided_ms;
   next.before_ms = past.decided_ms;
   next.order = order;
+  // An attempt that the undo had made before it began again may be seen only now.
+  next.anew_after.insert(past.anew_after.lower_bound(what.attempt()), past.anew_after.end());
   past = next;
 }
 
@@ -246,10 +249,12 @@ std::int64_t pace_checker::blocked_ms(const std::string& agent) const {
 void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const shape& plan) {
   const auto seen = before == nullptr ? 0 : before->history_size();
   std::map<std::uint32_t, const v1::HistoryEvent*> newest;  // that was an end or a wait, by step
-  int begun = 0;
+  // A dropped step whose undo was given up gets no attempt from an undo that is its own workflow's answer.
+  bool asked = now.has_parent();
   for (const auto& event : now.recent()) {
     if (event.sequence() <= seen) continue;
-    if (event.kind() == v1::EVENT_KIND_TASK_UNDOING && now.has_parent()) note_undone_anew(now, ++begun > 1);
+    if (event.kind() == v1::EVENT_KIND_OPERATOR_UNDO || event.kind() == v1::EVENT_KIND_OPERATOR_CANCEL) asked = true;
+    if (event.kind() == v1::EVENT_KIND_TASK_UNDOING && asked) note_undone_anew(now, event.sequence());
     if (event.step() == 0) continue;
     const auto index = event.step() - 1;
     // Its items have attempts of their own.
@@ -308,16 +313,20 @@ void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRe
   }
 }
 
-/// Its undo may have been given up, or have waited for another attempt, before it ended, or while it went forward. Its parent begins it again:
-/// that is an order to try, and nothing is waited for. `unseen`: so it was in the commit in which the one before had begun, and the attempt of
-/// that one was never handed over.
-void pace_checker::note_undone_anew(const v1::TaskRecord& now, bool unseen) {
+/// Its undo may have been given up, or have waited for another attempt, before it ended, or while it went forward. Its parent or an operator
+/// begins it again: that is an order to try, and nothing is waited for. The attempts made before that may be handed over after it, or never:
+/// so it is where the undo begins, is terminated, and begins again in one commit.
+void pace_checker::note_undone_anew(const v1::TaskRecord& now, std::uint64_t sequence) {
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(now.steps_size()); ++i) {
-    if (unseen) ++of({now.id(), i}, v1::DIRECTION_UNDO).excused;
     const auto known = steps_.find({{now.id(), i}, v1::DIRECTION_UNDO});
-    if (known == steps_.end() || known->second.attempt == 0) continue;
-    known->second.undone_anew = true;
-    world_.count("undos that a parent begins again");
+    auto made = known == steps_.end() ? 0 : known->second.attempt;
+    for (const auto& event : now.recent())
+      if (event.sequence() < sequence && event.step() == i + 1 && event.direction() == v1::DIRECTION_UNDO &&
+          event.kind() == v1::EVENT_KIND_STEP_STARTED)
+        made = std::max(made, event.attempt());
+    if (made == 0) continue;
+    of({now.id(), i}, v1::DIRECTION_UNDO).anew_after.insert(made);
+    world_.count("undos that are begun again");
   }
 }
 

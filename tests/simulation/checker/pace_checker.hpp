@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -80,8 +81,9 @@ class pace_checker {
     std::uint32_t mild_ends = 0;      // so many were accepted, and ended by what an operator or a look-up said, of this round
     bool accepted_for_later = false;  // the last attempt was accepted, and a callback is to come
     bool called = false;              // a callback has come since
-    bool undone_anew = false;         // since its last attempt the undo of the task has begun for its parent
     rule_tally ruled;                 // of a step with rules
+    // Attempts behind which the parent or an operator has begun the undo of the task again, and none has followed that was handed over.
+    std::set<std::uint32_t> anew_after;
   };
   struct bounds {
     std::int64_t least_ms = 0;
@@ -103,7 +105,8 @@ class pace_checker {
                        std::uint32_t ends, bool is_ordered) const;
   std::int64_t waited_ms(const v1::StepDefinition& step, v1::Direction direction, const series& past, int rule) const;
   std::int64_t most_waited_ms(const v1::StepDefinition& step, v1::Direction direction, const series& past, int rule) const;
-  void note_undone_anew(const v1::TaskRecord& now, bool unseen);
+  /// `sequence`: of the event with which it begins.
+  void note_undone_anew(const v1::TaskRecord& now, std::uint64_t sequence);
   void note_unseen_wait(const v1::TaskRecord& now, const v1::HistoryEvent& end, const v1::HistoryEvent& next, const shape& plan);
   void judge_count(const v1::Perform& what, const series& past, const v1::StepDefinition& step, const shape& plan,
                    std::int64_t decided_ms) const;

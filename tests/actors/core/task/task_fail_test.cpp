@@ -362,6 +362,21 @@ TEST(task_fail, a_second_terminate_does_not_cut_short_the_wait_for_an_abandoned_
   EXPECT_EQ(w.at(1).not_before_unix_ms(), until);
 }
 
+TEST(task_fail, an_undo_that_is_begun_again_makes_one_attempt_though_the_one_before_has_used_up_all) {
+  auto a = undoable(step("a"));
+  a.mutable_undo()->set_attempts(1);
+  world w{graph({a})};
+  w.started();
+  ASSERT_TRUE(w.outcome(0, 1).ended);
+  ASSERT_EQ(w.operate(v1::OPERATOR_VERB_UNDO).performs.size(), 1u);
+  ASSERT_TRUE(w.terminate_now().ended);
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_UNDO).performs.empty()) << "the agent may still be at it";
+  w.now_ms = w.at(0).not_before_unix_ms();
+  EXPECT_EQ(w.recover(0).performs.size(), 1u);
+  EXPECT_EQ(w.at(0).undo().made(), 2u);
+  EXPECT_TRUE(w.fault_of(0, v1::DIRECTION_UNDO, v1::FAULT_KIND_TRANSIENT).parked) << "no third one by itself";
+}
+
 TEST(task_fail, a_second_terminate_keeps_what_a_callback_has_said_of_an_abandoned_attempt) {
   auto definition = two_undoable();
   definition.mutable_steps(1)->set_callback_ms(60'000);
