@@ -237,6 +237,8 @@ class scene {
       if (!rests) continue;
       if (!resolves || parked.empty()) break;
       if (++round > most_rounds) world::broken("unresolvable", "operators cannot bring " + parked + " to an end");
+      // The rounds have a bound of their own. A shard that goes round for ever does not rest, and so gets no other one.
+      world_.begin_round();
       for (auto& one : realms_) one->people.resolve(round);
       resolved = std::max(from, world_.now_us());
     }

@@ -88,7 +88,7 @@ bool world::step(std::int64_t until_us) {
   auto next = std::move(const_cast<entry&>(queue_.top()));
   queue_.pop();
   now_us_ = std::max(now_us_, next.at_us);
-  if (++events_ > settings.most_events + events_of_a_round) end_the_round();
+  if (++events_ - before_round_ > settings.most_events + events_of_a_round) end_the_round();
   next.what();
   return true;
 }

@@ -101,6 +101,11 @@ class world {
   /// Runs the next event; false when there is none before `until_us`.
   bool step(std::int64_t until_us);
   std::uint64_t events() const noexcept { return events_; }
+  /// Operators begin anew what had come to rest: it takes as long as it took before, so the events until it rests again count anew.
+  void begin_round() {
+    before_round_ = events_;
+    round_.clear();
+  }
 
   // ---- faults ----
 
@@ -198,7 +203,7 @@ class world {
   };
   void line(std::string_view who, std::string_view whom, std::string text);
   /// The run has taken longer than any should, and what it does now is counted to be named.
-  bool lingers() const noexcept { return events_ > settings.most_events; }
+  bool lingers() const noexcept { return events_ - before_round_ > settings.most_events; }
   void went_round(std::string_view who, std::string_view whom, const std::string& what) {
     ++round_[std::string{who} + (whom.empty() ? "" : " -> ") + std::string{whom} + ": " + what.substr(0, what.find_first_of(": "))];
   }
@@ -209,6 +214,7 @@ class world {
   std::uint64_t clock_settings_ = 0;
   std::uint64_t next_order_ = 0;
   std::uint64_t events_ = 0;
+  std::uint64_t before_round_ = 0;  // events until operators last began something anew
   std::priority_queue<entry> queue_;
   bool trouble_ = true;
   std::int64_t calm_since_us_ = 0;
