@@ -289,7 +289,7 @@ void task_machine::lose(std::uint32_t index) {
   ++out_.lost;
   v1::Fault fault;
   fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
-  fault.set_code("agent_lost");
+  fault.set_code(std::string{agent_lost_code});
   fault.set_message("agent instance " + at(index).instance() + " ended while it held the step");
   // The service is not known to be at fault, so waiting gains nothing.
   end_badly(index, fault, v1::EVENT_KIND_STEP_IN_DOUBT, true);

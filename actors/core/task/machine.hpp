@@ -18,6 +18,8 @@
 
 namespace fairlead::core {
 
+inline constexpr std::string_view agent_lost_code = "agent_lost";
+
 /// The step of a task that is being undone waits for the end of a lease that nobody else waits for.
 bool is_abandoned(const v1::TaskRecord& task, const v1::StepRecord& step);
 
@@ -312,7 +314,9 @@ class task_machine {
   void hint(std::uint32_t index);
   void time_out();
   void undo_or_hold(std::string reason);
-  void take_up(std::uint32_t index);
+  /// `at_once`: whatever pause the latest bad end asks for, and also after one that was to be the last.
+  void take_up(std::uint32_t index, bool at_once = true);
+  void wait_for_rest(std::uint32_t index);
 
   // ---- faults that have rules of their own (steps/retry_rules.cpp) ----
   static constexpr int no_rule = -1;  // what the step, or its undo, says for all faults
@@ -329,6 +333,7 @@ class task_machine {
   const v1::Backoff& backoff_of(const v1::StepRecord& step, int rule) const;
   bool is_used_up(const v1::StepRecord& step, int rule) const;
   bool is_last(const v1::StepRecord& step, const v1::Fault& fault, bool doubt) const;
+  bool stays_in_doubt(const v1::StepRecord& step) const;
   bool attempts_left(const v1::StepRecord& step) const { return !is_used_up(step, rule_of(step)); }
   bool all_left(const v1::StepRecord& step) const;
   std::string words_of_rule(const v1::StepRecord& step) const;
@@ -384,8 +389,8 @@ class task_machine {
   /// After an operator's action: the task goes on unless something else still needs an operator.
   void go_on(bool forward = true);
   void catch_up();
-  /// The task goes forward after all: it is neither to be undone nor to fail.
-  void release_hold();
+  /// The task goes forward after all: it is neither to be undone nor to fail. `at_once`: an operator has it tried again.
+  void release_hold(bool at_once);
   std::optional<error> cannot_undo() const { return core::cannot_undo(record_, *ctx_.definition, ctx_.planted); }
 
   v1::TaskRecord& record_;

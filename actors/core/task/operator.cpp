@@ -159,7 +159,7 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
   if (record_.state() == v1::TASK_STATE_RUNNING && timed_out()) record_.set_timed_out(true);  // an operator's retry overrides the timeout
   // Steps of the end alone bring no task forward that is to fail.
   const auto forward = chosen.empty() || !std::all_of(chosen.begin(), chosen.end(), [this](std::uint32_t one) { return of_end(at(one)); });
-  if (forward) release_hold();
+  if (forward) release_hold(true);
   go_on(forward);
 }
 
@@ -403,7 +403,7 @@ void task_machine::go_on(bool forward) {
     const auto failed = std::any_of(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
       return step.given_up() && !step.dropped() && !of_end(step) && (answer_of(step) == answer::undo || answer_of(step) == answer::fail);
     });
-    if (!failed) release_hold();
+    if (!failed) release_hold(false);
   }
   const auto still = std::find_if(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
     if (of_end(step)) return parks_end(step);
@@ -426,7 +426,7 @@ void task_machine::go_on(bool forward) {
   advance();
 }
 
-void task_machine::release_hold() {
+void task_machine::release_hold(bool at_once) {
   if (record_.undo_held()) record_.clear_undo_reason();
   record_.clear_undo_held();
   out_.changed = true;
@@ -434,9 +434,9 @@ void task_machine::release_hold() {
   record_.clear_failing();
   record_.clear_failed_reason();
   forget_end();
-  // While the task was to fail, the steps that waited for another attempt were let go.
-  for (std::uint32_t i = 0; i < steps(); ++i)
-    if (!at(i).given_up()) take_up(i);
+  // While the task was to fail, the steps that waited for another attempt were let go. One of them may have it fail after all.
+  for (std::uint32_t i = 0; i < steps() && !record_.failing(); ++i)
+    if (!at(i).given_up()) take_up(i, at_once);
 }
 
 /// Handles what came up while nothing was allowed to start.

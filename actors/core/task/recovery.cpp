@@ -84,8 +84,12 @@ bool task_machine::is_last(const v1::StepRecord& step, const v1::Fault& fault, b
   // The workflow's author knows more of a fault that has a rule than the agent that calls it permanent.
   const auto ruled = rule_of(step) != no_rule;
   const auto permanent = (!doubt && fault.kind() == v1::FAULT_KIND_PERMANENT && !ruled) || fault.code() == output_type_code;
-  const auto stays_in_doubt = doubt && step.direction() == v1::DIRECTION_PERFORM && !may_be_repeated(definition_of(step).in_doubt());
-  return permanent || stays_in_doubt || !attempts_left(step);
+  return permanent || (doubt && stays_in_doubt(step)) || !attempts_left(step);
+}
+
+/// Of one that is in doubt.
+bool task_machine::stays_in_doubt(const v1::StepRecord& step) const {
+  return step.direction() == v1::DIRECTION_PERFORM && !may_be_repeated(definition_of(step).in_doubt());
 }
 
 /// The attempt in progress has ended badly: another one follows after a wait, or the workflow's answer if none is left.
@@ -200,11 +204,14 @@ void task_machine::on(const wait_lost&) {
   advance();
 }
 
-/// A failed step of a task that goes forward has nothing that would bring its recovery: it comes now.
-void task_machine::take_up(std::uint32_t index) {
+/// A failed step of a task that goes forward has nothing that would bring its recovery: it comes now, or once its pause is over.
+void task_machine::take_up(std::uint32_t index, bool at_once) {
   const auto& step = at(index);
   const auto failed = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
   if (!goes_forward(step) || under_way(step) || !failed || to_be_looked_up(step) || step.passed_over()) return;
+  // Its latest end was not answered if the task was to fail then. What is to stay in doubt is not performed again, whoever has the task go on.
+  const auto called = step.kind() == v1::STEP_KIND_CALL && !of_end(step);
+  const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
   if (step.given_up())
     answer_given_up(index);
   else if (step.has_items() && !step.doubtful() && count_items(step.items()).failed == 0)
@@ -214,10 +221,27 @@ void task_machine::take_up(std::uint32_t index) {
     give_up(index);
   else if (step.awaits_callback())
     await_callback(index, callback_end(step));
+  else if (called && ((doubt && stays_in_doubt(step)) || (!at_once && is_last(step, step.fault(), doubt))))
+    give_up(index);
+  else if (called && !at_once)
+    wait_for_rest(index);
   else if (attempts_left(step))
     wait_for_recovery(index, 0);
   else
     give_up(index);
+}
+
+/// Of the pause that its latest bad end asks for.
+void task_machine::wait_for_rest(std::uint32_t index) {
+  auto& step = at(index);
+  const auto died_once = step.fault().code() == agent_lost_code && failures_of(step, step.direction()) == 1;
+  const auto since_ms = std::min(step.ended_at_unix_ms(), now_ms());
+  const auto rest_ms = died_once ? 0 : std::max<std::int64_t>(since_ms + wait_after(index, step.fault()) - now_ms(), 0);
+  if (rest_ms == 0 || since_ms == now_ms()) return wait_for_recovery(index, rest_ms);
+  // It counts as waited since it began, or does not count because the task was held.
+  step.set_not_before_unix_ms(now_ms() + rest_ms);
+  out_.changed = true;
+  hint(index);
 }
 
 /// Another attempt may start; `advance` hands it over.

@@ -207,6 +207,35 @@ TEST(task_fail, is_taken_back_by_a_retry) {
   EXPECT_EQ(made.performs.size(), 2u) << "and taken up again";
 }
 
+TEST(task_fail, is_taken_back_by_a_callback_whose_step_waits_as_after_any_fault) {
+  auto sign = in_doubt_fail(step("sign"));
+  sign.set_callback_ms(60'000);
+  world w{failing({sign, step("b")})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
+  ASSERT_TRUE(w.record.failing());
+  v1::Fault lost;
+  lost.set_kind(v1::FAULT_KIND_TRANSIENT);
+  EXPECT_TRUE(w.callback(0, 0, std::nullopt, lost).performs.empty());
+  EXPECT_FALSE(w.record.failing());
+  ASSERT_GE(w.at(0).not_before_unix_ms(), w.now_ms + 100);
+  w.now_ms = w.at(0).not_before_unix_ms();
+  EXPECT_EQ(w.recover(0).performs.size(), 1u);
+}
+
+TEST(task_fail, is_taken_back_by_a_callback_and_repeats_nothing_that_is_to_stay_in_doubt) {
+  auto sign = in_doubt_fail(step("sign"));
+  sign.set_callback_ms(60'000);
+  auto pay = step("pay");
+  pay.set_in_doubt(v1::IN_DOUBT_PARK);
+  world w{failing({sign, pay})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
+  ASSERT_TRUE(w.fault(1, 1, v1::FAULT_KIND_IN_DOUBT).parked);
+  EXPECT_TRUE(w.callback(0, 0, "{}").performs.empty());
+  EXPECT_TRUE(!w.record.failing() && w.record.parked() && w.at(1).given_up());
+}
+
 TEST(task_fail, can_be_undone_afterwards) {
   world w{failing({undoable(step("a")), undoable(step("b", {"a"}))})};
   w.started();
