@@ -314,8 +314,9 @@ class task_machine {
   void hint(std::uint32_t index);
   void time_out();
   void undo_or_hold(std::string reason);
-  /// `at_once`: whatever pause the latest bad end asks for, and also after one that was to be the last.
-  void take_up(std::uint32_t index, bool at_once = true);
+  /// `at_once`: whatever pause the latest bad end asks for, and also after one that was to be the last. `repeats_doubt`: also what is to stay
+  /// in doubt.
+  void take_up(std::uint32_t index, bool at_once = true, bool repeats_doubt = false);
   void wait_for_rest(std::uint32_t index);
 
   // ---- faults that have rules of their own (steps/retry_rules.cpp) ----
@@ -389,8 +390,9 @@ class task_machine {
   /// After an operator's action: the task goes on unless something else still needs an operator.
   void go_on(bool forward = true);
   void catch_up();
-  /// The task goes forward after all: it is neither to be undone nor to fail. `at_once`: an operator has it tried again.
-  void release_hold(bool at_once);
+  /// The task goes forward after all: it is neither to be undone nor to fail. `at_once`, `repeats_doubt`: for
+  /// the steps that it had let go, as for take_up().
+  void release_hold(bool at_once, bool repeats_doubt = false);
   std::optional<error> cannot_undo() const { return core::cannot_undo(record_, *ctx_.definition, ctx_.planted); }
 
   v1::TaskRecord& record_;

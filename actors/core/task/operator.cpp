@@ -159,7 +159,8 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
   if (record_.state() == v1::TASK_STATE_RUNNING && timed_out()) record_.set_timed_out(true);  // an operator's retry overrides the timeout
   // Steps of the end alone bring no task forward that is to fail.
   const auto forward = chosen.empty() || !std::all_of(chosen.begin(), chosen.end(), [this](std::uint32_t one) { return of_end(at(one)); });
-  if (forward) release_hold(true);
+  // Who has all of the task tried again has seen what is in doubt.
+  if (forward) release_hold(true, action.step().empty());
   go_on(forward);
 }
 
@@ -426,7 +427,7 @@ void task_machine::go_on(bool forward) {
   advance();
 }
 
-void task_machine::release_hold(bool at_once) {
+void task_machine::release_hold(bool at_once, bool repeats_doubt) {
   if (record_.undo_held()) record_.clear_undo_reason();
   record_.clear_undo_held();
   out_.changed = true;
@@ -436,7 +437,7 @@ void task_machine::release_hold(bool at_once) {
   forget_end();
   // While the task was to fail, the steps that waited for another attempt were let go. One of them may have it fail after all.
   for (std::uint32_t i = 0; i < steps() && !record_.failing(); ++i)
-    if (!at(i).given_up()) take_up(i, at_once);
+    if (!at(i).given_up()) take_up(i, at_once, repeats_doubt);
 }
 
 /// Handles what came up while nothing was allowed to start.

@@ -205,11 +205,11 @@ void task_machine::on(const wait_lost&) {
 }
 
 /// A failed step of a task that goes forward has nothing that would bring its recovery: it comes now, or once its pause is over.
-void task_machine::take_up(std::uint32_t index, bool at_once) {
+void task_machine::take_up(std::uint32_t index, bool at_once, bool repeats_doubt) {
   const auto& step = at(index);
   const auto failed = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
   if (!goes_forward(step) || under_way(step) || !failed || to_be_looked_up(step) || step.passed_over()) return;
-  // Its latest end was not answered if the task was to fail then. What is to stay in doubt is not performed again, whoever has the task go on.
+  // Its latest end was not answered if the task was to fail then.
   const auto called = step.kind() == v1::STEP_KIND_CALL && !of_end(step);
   const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
   if (step.given_up())
@@ -221,7 +221,7 @@ void task_machine::take_up(std::uint32_t index, bool at_once) {
     give_up(index);
   else if (step.awaits_callback())
     await_callback(index, callback_end(step));
-  else if (called && ((doubt && stays_in_doubt(step)) || (!at_once && is_last(step, step.fault(), doubt))))
+  else if (called && ((doubt && !repeats_doubt && stays_in_doubt(step)) || (!at_once && is_last(step, step.fault(), doubt))))
     give_up(index);
   else if (called && !at_once)
     wait_for_rest(index);
