@@ -147,6 +147,7 @@ void families::carry_out(std::uint64_t parent, core::child_order& order) {
   if (order.begins) return begin_child(parent, order);
   const auto number = number_of(order.id);
   if (world_.tasks->failed()) return;
+  if (number == 0 && order.may_be_none) return refuse(parent, order, core::child_never_begun_code, "there never was a task " + order.id);
   const auto* child = number != 0 ? sound(*world_.tasks, number) : nullptr;
   if (child == nullptr || (has_ended(child->state()) && world_.tasks->is_leaving(number))) {
     // One whose decision has crashed tells its parent once that is dealt with.

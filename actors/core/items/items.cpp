@@ -88,9 +88,12 @@ std::string item_words(const v1::Items& items) {
   return out;
 }
 
-bool is_item_to_be_undone(const v1::StepDefinition& definition, item_state state) {
+bool is_item_to_be_undone(const v1::StepDefinition& definition, const v1::Items& items, std::uint32_t item) {
   if (definition.undo().none()) return false;
-  const auto failed = state == item_state::failed && definition.undo().also_if_failed();
+  const auto state = item_state_of(items, item);
+  const auto round = item_round(items, item);
+  const auto again = (state == item_state::to_begin && round > 0) || (state == item_state::not_begun && round > 1);
+  const auto failed = definition.undo().also_if_failed() && (state == item_state::failed || again);
   return state == item_state::completed || state == item_state::left_behind || failed;
 }
 

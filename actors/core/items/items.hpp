@@ -36,8 +36,9 @@ std::optional<std::uint32_t> first_item(const v1::Items& items, item_state state
 /// `9,980 completed, 3 failed, 17 in progress`; what is 0 is left out.
 std::string item_words(const v1::Items& items);
 
-/// Undoing the step undoes this item: it is completed, or has left something behind.
-bool is_item_to_be_undone(const v1::StepDefinition& definition, item_state state);
+/// Undoing the step undoes this item: it is completed, or has left something behind. Or, where the undo says so, a task of it has failed,
+/// also if the item was to begin again and has not.
+bool is_item_to_be_undone(const v1::StepDefinition& definition, const v1::Items& items, std::uint32_t item);
 
 /// The element of a JSON array that begins at or behind byte `at` of its text, 0 being its bracket, and the byte behind the element;
 /// nullopt: there is none. `array` must be valid.

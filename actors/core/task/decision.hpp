@@ -335,7 +335,8 @@ struct child_order {
   std::string item_json{};    // of a child with call_of
   // Not 0: nothing is asked of a child. The outputs of so many items, from `item` on, are wanted (items_gathered).
   std::uint32_t gathers = 0;
-  bool collects = false;  // as ForEachDefinition.collect
+  bool collects = false;     // as ForEachDefinition.collect
+  bool may_be_none = false;  // of an undo: that there has never been such a child is no failure (child_never_begun_code)
 };
 
 /// A change of state, for the log. `step` is an index plus one; 0 is the task.

@@ -36,6 +36,7 @@ inline constexpr std::string_view child_failed_code = "child_failed";
 inline constexpr std::string_view child_undone_code = "child_undone";
 inline constexpr std::string_view child_pivot_code = "child_pivot";
 inline constexpr std::string_view child_gone_code = "child_gone";
+inline constexpr std::string_view child_never_begun_code = "child_never_begun";  // between tasks alone: no fault has it
 inline constexpr std::string_view no_workflow_code = "no_workflow";
 inline constexpr std::string_view child_input_code = "input";
 /// Fault codes of a step with `for_each`.

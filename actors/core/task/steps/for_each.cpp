@@ -198,6 +198,7 @@ void task_machine::cannot_begin_item(std::uint32_t index, const std::string& why
   if (!element) return;
   auto& items = *step.mutable_items();
   take_off_list(items, item, *element);
+  set_item_round(items, item, item_round(items, item) + 1);
   set_item_state(items, item, item_state::not_begun);
   item_failed(index, item, why);
   sum_up_items(index);
@@ -255,7 +256,7 @@ void task_machine::sum_up_items(std::uint32_t index) {
   child.Clear();
   child.set_state(counts.out() > 0 ? v1::TASK_STATE_RUNNING : counts.failed > 0 ? v1::TASK_STATE_FAILED : v1::TASK_STATE_COMPLETED);
   child.set_parked(counts.parked > 0);
-  const auto failed_may_stand = definition.undo().also_if_failed() && counts.failed > 0;
+  const auto failed_may_stand = definition.undo().also_if_failed() && (counts.failed > 0 || has_items_to_undo(step));
   child.set_stands(counts.completed + counts.left_behind + counts.undoing + counts.not_undone > 0 || failed_may_stand);
   for (const auto state :
        {item_state::parked, item_state::undoing_parked, item_state::not_undone, item_state::left_behind, item_state::failed})
@@ -399,7 +400,15 @@ void task_machine::take_item_refusal(const child_refused& e) {
   // It was not begun, or has ended, since that was asked.
   if (!is_item_out(item_state_of(items, item))) return;
   out_.changed = out_.accepted = true;
-  if (item_state_of(items, item) == item_state::undoing) {
+  if (item_state_of(items, item) == item_state::undoing && e.code == child_never_begun_code) {
+    // Nothing is to be undone of this round, but perhaps of the one before.
+    const auto round = item_round(items, item) - 1;
+    set_item_round(items, item, round);
+    set_item_state(items, item, round > 0 ? item_state::failed : item_state::not_begun);
+    sum_up_items(e.step);
+    undo_items(e.step);
+    end_idle_items(e.step);
+  } else if (item_state_of(items, item) == item_state::undoing) {
     set_item_state(items, item, item_state::not_undone);
     sum_up_items(e.step);
     set_permanent_fault(e.step, e.code, "item " + std::to_string(e.item) + ": " + e.sentence);
@@ -445,7 +454,7 @@ void task_machine::ask_items(std::uint32_t index, v1::OperatorVerb verb, bool at
 bool task_machine::has_items_to_undo(const v1::StepRecord& step) const {
   const auto& items = step.items();
   for (std::uint32_t i = 0; i < begun_items(items); ++i)
-    if (is_item_to_be_undone(definition_of(step), item_state_of(items, i))) return true;
+    if (is_item_to_be_undone(definition_of(step), items, i)) return true;
   return false;
 }
 
@@ -458,14 +467,17 @@ void task_machine::undo_items(std::uint32_t index) {
   const auto at_once = std::max(definition.for_each().at_once(), 1U);
   auto counts = count_items(items);
   for (auto i = begun_items(items); i-- > 0 && counts.undoing < at_once && !stopped();) {
-    if (!is_item_to_be_undone(definition, item_state_of(items, i))) continue;
+    if (!is_item_to_be_undone(definition, items, i)) continue;
     if (out_.children.size() >= ctx_.may_begin) return wait_until(index, now_ms());
     if (planted(&planted_faults::item_not_undone) && i == 0) {
       set_item_state(items, i, item_state::undone);
       continue;
     }
+    const auto was = item_state_of(items, i);
     set_item_state(items, i, item_state::undoing);
     ask_item(index, i, v1::OPERATOR_VERB_UNDO);
+    // One that has not begun in its latest round, or in the one before, had no task in that.
+    out_.children.back().may_be_none = was != item_state::completed && was != item_state::left_behind;
     ++counts.undoing;
     out_.changed = true;
   }

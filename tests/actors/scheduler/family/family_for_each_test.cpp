@@ -43,6 +43,16 @@ class family_for_each_test : public family_fixture {
   static std::string item(std::size_t number, int round = 1, const std::string& step = "notify") {
     return "t1/" + step + "~" + std::to_string(round) + "." + std::to_string(number);
   }
+  /// The worker's answer to the oldest request.
+  void evaluated(const std::string& result) {
+    v1::EvaluateReply reply;
+    reply.set_ticket(out.asked.front().ticket());
+    reply.add_results(result);
+    out.asked.pop_front();
+    out.at_worker.erase(reply.ticket());
+    node->shell.evaluated(reply);
+    node->settle();
+  }
   std::string given(const std::string& id, const std::string& step) const { return perform_of(id, step).input(); }
   std::string output_of(const std::string& step) {
     const auto task = *stored("t1");
@@ -178,15 +188,6 @@ TEST_F(family_for_each_test, an_item_whose_input_was_requested_before_another_on
   computed.set_with_json(R"({"n":"${ .index + 1 }"})");
   deploy(undone(workflow_of({kept("load"), computed, told()}, "mailing")));
   load(3);
-  const auto evaluated = [this](const std::string& result) {
-    v1::EvaluateReply reply;
-    reply.set_ticket(out.asked.front().ticket());
-    reply.add_results(result);
-    out.asked.pop_front();
-    out.at_worker.erase(reply.ticket());
-    node->shell.evaluated(reply);
-    node->settle();
-  };
   evaluated("1");
   evaluated("2");
   ASSERT_EQ(state_of(item(2)), "RUNNING");
@@ -373,6 +374,34 @@ TEST_F(family_for_each_test, items_whose_step_waits_to_be_tried_again_are_undone
   EXPECT_EQ(handed(item(2), "notify", v1::DIRECTION_UNDO), 1u);
   done(item(2), "notify");
   EXPECT_EQ(state_of("t1"), "UNDONE");
+}
+
+TEST_F(family_for_each_test, an_item_that_has_failed_is_undone_though_it_was_to_begin_again) {
+  auto computed = notify(2);
+  computed.set_with_json(R"({"n":"${ .index + 1 }"})");
+  computed.mutable_undo()->set_with_json(R"({"to":"${ .item.to }"})");
+  computed.mutable_undo()->set_also_if_failed(true);
+  auto parks = workflow_of({kept("load"), computed, told()}, "mailing");
+  parks.set_on_failure(v1::ON_FAILURE_PARK);
+  deploy(parks);
+  load(2);
+  evaluated("1");
+  evaluated("2");
+  failed(item(1), "notify");
+  done(item(2), "notify");
+  ASSERT_EQ(state_of("t1"), "RUNNING PARKED");
+  expect_done(operate(v1::OPERATOR_VERB_RETRY, "t1", "notify"));
+  ASSERT_EQ(step_of("t1", "notify"), "RUNNING") << "the worker computes what the item is given";
+  ASSERT_EQ(state_of(item(1, 2)), "no task");
+  expect_done(operate(v1::OPERATOR_VERB_CANCEL, "t1"));
+  EXPECT_EQ(state_of(item(1)), "UNDOING");
+  EXPECT_EQ(state_of(item(2)), "UNDOING");
+  ASSERT_EQ(handed(item(1), "notify", v1::DIRECTION_UNDO), 1u);
+  ASSERT_EQ(handed(item(2), "notify", v1::DIRECTION_UNDO), 1u);
+  done(item(1), "notify");
+  done(item(2), "notify");
+  EXPECT_EQ(state_of("t1"), "UNDONE");
+  EXPECT_EQ(state_of(item(1, 2)), "no task");
 }
 
 TEST_F(family_for_each_test, outputs_that_are_too_large_together_are_not_all_read) {
