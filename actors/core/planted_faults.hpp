@@ -128,6 +128,7 @@ struct planted_faults {
   bool late_recovery = false;         // a due attempt waits for twenty seconds more
 
   bool fail_in_doubt = false;        // a task fails although a step is in doubt and nobody said that it may
+  bool repeat_in_doubt = false;      // a step is performed again although its workflow says that it is to stay in doubt
   bool start_while_failing = false;  // steps start although the task is to fail
   bool forget_abandoned = false;     // the lease of an attempt that `terminate --now` abandons is forgotten: its step is undone meanwhile
   bool terminate_without_doubt = false;  // what `terminate --now` abandons counts as failed, and not as in doubt

@@ -272,6 +272,7 @@ constexpr std::string_view rules[] = {
     "pivot_undone",
     "refused_outcome",
     "register_goes_back",
+    "repeated_in_doubt",
     "round_key",
     "signal",
     "signal_answer",

@@ -149,6 +149,7 @@ constexpr planted_fault all_faults[] = {
     {"short_cool_off", &core::planted_faults::short_cool_off, 30},
     {"late_recovery", &core::planted_faults::late_recovery, 12},
     {"fail_in_doubt", &core::planted_faults::fail_in_doubt, 29},
+    {"repeat_in_doubt", &core::planted_faults::repeat_in_doubt, 10},
     {"start_while_failing", &core::planted_faults::start_while_failing, 265},
     {"forget_abandoned", &core::planted_faults::forget_abandoned, 1'048},
     {"terminate_without_doubt", &core::planted_faults::terminate_without_doubt, 1'036},

@@ -89,7 +89,8 @@ bool task_machine::is_last(const v1::StepRecord& step, const v1::Fault& fault, b
 
 /// Of one that is in doubt.
 bool task_machine::stays_in_doubt(const v1::StepRecord& step) const {
-  return step.direction() == v1::DIRECTION_PERFORM && !may_be_repeated(definition_of(step).in_doubt());
+  const auto repeated = may_be_repeated(definition_of(step).in_doubt()) || planted(&planted_faults::repeat_in_doubt);
+  return step.direction() == v1::DIRECTION_PERFORM && !repeated;
 }
 
 /// The attempt in progress has ended badly: another one follows after a wait, or the workflow's answer if none is left.

@@ -16,6 +16,7 @@
 //   impossible_step, impossible_task, register_goes_back       each task moves along its state machine only, for every reader
 //   key                     one key for one step, direction and generation; a new one only when nothing under the old can stand
 //   expired_key             nothing is performed again in doubt under a key that its service honours no longer
+//   repeated_in_doubt       nothing is performed again that is to stay in doubt (own/doubts.hpp)
 //   breaker                 nothing is handed over while a breaker is open, and single attempts while it is half open
 //   label, drained, limit, order                               who may get a step, how many at a time, and which step goes first
 //   two_effects             never more than one standing effect of a step

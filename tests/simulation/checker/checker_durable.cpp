@@ -8,6 +8,7 @@
 #include "store/rows/alert_rows.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker/checker.hpp"
+#include "tests/simulation/checker/own/doubts.hpp"
 #include "tests/simulation/checker/own/migration.hpp"
 
 namespace fairlead::simulation {
@@ -91,6 +92,7 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
     pace_.became_durable(was, record, *plan);
     judge_leases(was, record, *plan);
     judge_dropped(was, record, *plan);
+    judge_repeated(world_, was, record, *plan);
     note_turns(was, record, *plan);
   }
   judge_children(was, record, durable);
