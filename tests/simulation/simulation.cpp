@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <memory>
+#include <string>
 
+#include "messages/items.hpp"
 #include "store/rows/deletion_rows.hpp"
 #include "store/rows/service_rows.hpp"
 #include "store/rows/task_rows.hpp"
@@ -30,6 +33,7 @@ constexpr std::int64_t rest_within_us = 1'200 * second;  // after the last fault
 constexpr std::uint64_t looks_a_second = 4;
 constexpr std::int64_t jobs_in_time_us = 10 * second;  // after the last fault
 constexpr int most_rounds = 60;                        // of operators who see to what is parked
+constexpr int rounds_an_item = 10;                     // more of them, as each item that they have seen to lets the next one begin
 
 /// One shard with its node, those who use it, and who judges it.
 struct realm {
@@ -236,7 +240,8 @@ class scene {
       }
       if (!rests) continue;
       if (!resolves || parked.empty()) break;
-      if (++round > most_rounds) world::broken("unresolvable", "operators cannot bring " + parked + " to an end");
+      if (++round > most_rounds && round > most_rounds + rounds_an_item * most_items_begun())
+        world::broken("unresolvable", "operators cannot bring " + parked + " to an end");
       // The rounds have a bound of their own. A shard that goes round for ever does not rest, and so gets no other one.
       world_.begin_round();
       for (auto& one : realms_) one->people.resolve(round);
@@ -312,6 +317,31 @@ class scene {
       if (record.ok() && *record && (*record)->parked()) return (*record)->id() + " (" + (*record)->parked_reason() + ")";
     }
     return {};
+  }
+
+  /// The most items that have begun below one submitted task of those in which something is parked. No other item begins while one is
+  /// parked, so that each may be parked after the one before: after a restore all its steps are in doubt, and each is seen to by itself.
+  int most_items_begun() const {
+    struct family {
+      std::uint32_t begun = 0;
+      bool parked = false;
+    };
+    std::uint32_t out = 0;
+    for (const auto& one : realms_) {
+      std::map<std::string, family> families;
+      const auto view = one->home.reads().read();
+      for (const auto& [number, seen] : one->judge.seen()) {
+        const auto record = store::load_task(*view, number);
+        if (!record.ok() || !*record) continue;
+        const auto& id = (*record)->id();
+        auto& its = families[id.substr(0, id.find('/'))];
+        its.parked = its.parked || (*record)->parked();
+        for (const auto& step : (*record)->steps()) its.begun += begun_items(step.items());
+      }
+      for (const auto& [id, its] : families)
+        if (its.parked) out = std::max(out, its.begun);
+    }
+    return static_cast<int>(out);
   }
 
   world world_;
