@@ -275,7 +275,9 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   step.set_direction(v1::DIRECTION_PERFORM);
   step.clear_doubtful();
   step.clear_given_up();
-  if (drains(step) || (asked_once ? attempts_left(step) : all_left(step))) {
+  // A task that is to fail may go forward after all.
+  const auto never_again = drains(step) && !(record_.failing() && goes_forward(step));
+  if (never_again || (asked_once ? attempts_left(step) : all_left(step))) {
     move_step(record_, index, step_moves::disprove, ctx_.now, out_);
     return;
   }

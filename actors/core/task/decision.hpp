@@ -131,6 +131,7 @@ struct child_changed {
   v1::TaskState state = v1::TASK_STATE_UNSPECIFIED;
   bool parked = false;
   bool stands = false;     // as ChildTask.stands
+  bool untried = false;    // it is undone, and no step of it was carried out, tried or skipped
   std::string reason;      // of its state, for people
   std::string output;      // JSON text, of a completed one; empty: it has none. Not of an item
   std::uint32_t item = 0;  // as ParentOf.item

@@ -296,6 +296,7 @@ class task_machine {
   bool retry_clock_runs(const v1::StepRecord& step) const;
   void count_blocked(std::uint32_t index);
   void give_up_if_blocked(std::uint32_t index);
+  bool may_go_on(const v1::StepRecord& step) const;
   std::int64_t wait_after(std::uint32_t index, const v1::Fault& fault) const;
   std::int64_t cool_off_of(const v1::StepRecord& step) const;
   std::int64_t longest_wait_of(const v1::StepRecord& step) const;

@@ -320,6 +320,9 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   }
   note_operator(v1::EVENT_KIND_OPERATOR_SETTLE, action, index + 1);
   step->clear_not_before_unix_ms();
+  // An attempt was made all the same: the one that was accepted has not been counted.
+  if (!completed && step->kind() == v1::STEP_KIND_CALL && definition_of(*step).undo().also_if_failed())
+    step->set_failure_count(std::max(step->failure_count(), 1U));
   if (step->passed_over() && !completed && step->state() != v1::STEP_STATE_UNDOING) {
     // The task has gone on without it: it is not performed any more.
     stay_failed(index);

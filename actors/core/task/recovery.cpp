@@ -34,7 +34,7 @@ void task_machine::give_up_if_blocked(std::uint32_t index) {
   auto& step = at(index);
   const auto to_be_performed = step.state() == v1::STEP_STATE_PENDING && !drains(step);
   const auto waits = to_be_performed || step.state() == v1::STEP_STATE_UNDOING || to_be_looked_up(step);
-  if (!waits || under_way(step) || step.given_up() || stopped(step) || retry_for_of(step, rule_of(step)) == 0 || !retry_clock_runs(step))
+  if (!waits || under_way(step) || step.given_up() || !may_go_on(step) || retry_for_of(step, rule_of(step)) == 0 || !retry_clock_runs(step))
     return;
   if (ctx_.agents->blocked_ms(definition_of(step).agent()) <= step.blocked_seen_ms()) return;
   count_blocked(index);
@@ -164,18 +164,21 @@ void task_machine::hint(std::uint32_t index) {
   out_.hints.push_back(std::move(out));
 }
 
+/// A task that is to fail goes on with its look-ups alone.
+bool task_machine::may_go_on(const v1::StepRecord& step) const {
+  if (!record_.failing() || of_end(step)) return !stopped(step);
+  return !sleeps(record_) && usable() && step.direction() == v1::DIRECTION_LOOKUP;
+}
+
 /// A lease ends also while the task is parked: otherwise the agent's slot would never come back. Another attempt waits for the operator.
 void task_machine::recover_if_due(std::uint32_t index) {
   auto& step = at(index);
-  // A task that is to fail goes on with its look-ups alone.
-  const auto may_go_on =
-      record_.failing() && !of_end(step) ? !sleeps(record_) && usable() && step.direction() == v1::DIRECTION_LOOKUP : !stopped(step);
   if (attempt_out(step) && now_ms() >= lease_end(step)) {
     const auto fault = fault_of_expiry(step);
     ctx_.agents->release(holder_of(index), {slot_end::expired, 1, 0, fault.code()});
     ++out_.expired;
     end_badly(index, fault, v1::EVENT_KIND_STEP_EXPIRED);
-  } else if (may_go_on && step.not_before_unix_ms() != 0 &&
+  } else if (may_go_on(step) && step.not_before_unix_ms() != 0 &&
              now_ms() >= step.not_before_unix_ms() + (planted(&planted_faults::late_recovery) ? 20'000 : 0)) {
     if (step.awaits_callback())
       miss_callback(index);
@@ -220,7 +223,8 @@ void task_machine::take_up(std::uint32_t index, bool at_once, bool repeats_doubt
     retry(index);
   else if (step.kind() == v1::STEP_KIND_WORKFLOW)
     give_up(index);
-  else if (step.awaits_callback())
+  else if (step.awaits_callback() || (doubt && step.fault().code() == callback_awaited_code))
+    // Also what was accepted while the task was to fail.
     await_callback(index, callback_end(step));
   else if (called && ((doubt && !repeats_doubt && stays_in_doubt(step)) || (!at_once && is_last(step, step.fault(), doubt))))
     give_up(index);
@@ -257,8 +261,10 @@ void task_machine::retry(std::uint32_t index) {
   if (out_of_rounds(step)) step.set_rounds_excused(step.rounds());
   // A signal is waited for anew. What others carry out has begun already: the end of the task is to know that.
   if (!carried_out_elsewhere(step.kind())) step.clear_started_at_unix_ms();
-  // Nothing is performed again: only the lease of an abandoned attempt was awaited.
-  if (step.direction() == v1::DIRECTION_PERFORM && drains(step)) return;
+  // Nothing is performed again: only the lease of an abandoned attempt was awaited. In a task that is to fail an operator has the step tried
+  // again, and the task goes forward with it.
+  const auto taken_back = record_.failing() && goes_forward(step);
+  if (step.direction() == v1::DIRECTION_PERFORM && drains(step) && !taken_back) return;
   // Under the same key the service would only repeat its answer. In doubt the key stays: it alone prevents a second effect.
   if (step.direction() == v1::DIRECTION_PERFORM && step.fault().key_spent() && !step.doubtful()) raise_generation(step, out_);
   if (step.direction() == v1::DIRECTION_PERFORM) move_step(record_, index, step_moves::retry, ctx_.now, out_);

@@ -186,7 +186,9 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
     if (!planted.keep_attempts_on_restore)
       for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP}) raise(step, direction, rise.attempts);
     if (says_finally(definition, step) && stopped && !planted.restore_without_doubt) {
-      if (!has_ended(record) && !undone && !record.terminated()) may_be_performed_at_end(step, backup_unix_ms);
+      // A task that is being terminated begins none of them. What was out is in doubt all the same.
+      const auto may_be = !record.terminated() || step.state() == v1::STEP_STATE_RUNNING;
+      if (!has_ended(record) && !undone && may_be) may_be_performed_at_end(step, backup_unix_ms);
       continue;
     }
     if (was_left_over_since(step, counted_until_unix_ms) && !planted.restore_without_doubt) {

@@ -233,8 +233,10 @@ bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& act
     set_payload(record_, *step.mutable_input(), minify_json(action.json()), out_);
     step.set_input_edited(true);
   }
-  // The next child of a step takes another number as it begins.
-  if (step.kind() != v1::STEP_KIND_WORKFLOW) raise_generation(step, out_);
+  // The next child of a step takes another number as it begins. After a failure a key that is unused is the next one already: the undo of what
+  // was tried names the one before it.
+  const auto is_next = step.key_used_at_unix_ms() == 0 && has_failed_for_certain(step);
+  if (step.kind() != v1::STEP_KIND_WORKFLOW && !is_next) raise_generation(step, out_);
   out_.changed = true;
   return true;
 }

@@ -364,7 +364,14 @@ bool task_machine::take_item_news(const child_changed& e) {
   const auto item = e.item - 1;
   if (e.item == 0 || item >= begun_items(items) || item_id(record_, step, item) != e.id) return false;
   const auto was = item_state_of(items, item);
-  const auto now = told_state(was, e);
+  auto now = told_state(was, e);
+  // Nothing was to be undone of this round, but perhaps of the one before.
+  const auto undoes = was == item_state::undoing || was == item_state::undoing_parked;
+  const auto round = item_round(items, item);
+  if (undoes && now == item_state::undone && e.untried && round > 1 && definition_of(step).undo().also_if_failed()) {
+    set_item_round(items, item, round - 1);
+    now = item_state::failed;
+  }
   const auto lives = e.state == v1::TASK_STATE_RUNNING && step.state() == v1::STEP_STATE_RUNNING;
   const auto goes_on = lives && !e.parked;
   const auto parks = lives && e.parked && now != was;

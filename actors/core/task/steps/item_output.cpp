@@ -23,6 +23,10 @@ child_changed news_of(const v1::TaskRecord& child) {
     const auto left = standing_of(child);
     out.stands = !left.stands.empty() || !left.in_doubt.empty();
   }
+  out.untried =
+      child.state() == v1::TASK_STATE_UNDONE && std::all_of(child.steps().begin(), child.steps().end(), [](const v1::StepRecord& one) {
+        return one.state() == v1::STEP_STATE_PENDING || one.state() == v1::STEP_STATE_FAILED;
+      });
   return out;
 }
 

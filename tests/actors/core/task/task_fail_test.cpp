@@ -207,35 +207,6 @@ TEST(task_fail, is_taken_back_by_a_retry) {
   EXPECT_EQ(made.performs.size(), 2u) << "and taken up again";
 }
 
-TEST(task_fail, is_taken_back_by_a_callback_whose_step_waits_as_after_any_fault) {
-  auto sign = in_doubt_fail(step("sign"));
-  sign.set_callback_ms(60'000);
-  world w{failing({sign, step("b")})};
-  w.started();
-  w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
-  ASSERT_TRUE(w.record.failing());
-  v1::Fault lost;
-  lost.set_kind(v1::FAULT_KIND_TRANSIENT);
-  EXPECT_TRUE(w.callback(0, 0, std::nullopt, lost).performs.empty());
-  EXPECT_FALSE(w.record.failing());
-  ASSERT_GE(w.at(0).not_before_unix_ms(), w.now_ms + 100);
-  w.now_ms = w.at(0).not_before_unix_ms();
-  EXPECT_EQ(w.recover(0).performs.size(), 1u);
-}
-
-TEST(task_fail, is_taken_back_by_a_callback_and_repeats_nothing_that_is_to_stay_in_doubt) {
-  auto sign = in_doubt_fail(step("sign"));
-  sign.set_callback_ms(60'000);
-  auto pay = step("pay");
-  pay.set_in_doubt(v1::IN_DOUBT_PARK);
-  world w{failing({sign, pay})};
-  w.started();
-  w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
-  ASSERT_TRUE(w.fault(1, 1, v1::FAULT_KIND_IN_DOUBT).parked);
-  EXPECT_TRUE(w.callback(0, 0, "{}").performs.empty());
-  EXPECT_TRUE(!w.record.failing() && w.record.parked() && w.at(1).given_up());
-}
-
 TEST(task_fail, can_be_undone_afterwards) {
   world w{failing({undoable(step("a")), undoable(step("b", {"a"}))})};
   w.started();
@@ -246,6 +217,26 @@ TEST(task_fail, can_be_undone_afterwards) {
   EXPECT_EQ(w.operate(v1::OPERATOR_VERB_UNDO).performs.size(), 1u);
   EXPECT_TRUE(w.undone(0).ended);
   EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
+}
+
+TEST(task_fail, waits_for_a_look_up_behind_an_open_breaker_no_longer_than_its_retry_for) {
+  auto pay = step("pay");
+  pay.set_attempts(0);
+  pay.set_retry_for_ms(10'000);
+  world w{failing({pay, step("b")})};
+  w.agents.lookups = {"do_pay"};
+  w.started();
+  w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
+  w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
+  w.fault_of(0, v1::DIRECTION_LOOKUP, v1::FAULT_KIND_TRANSIENT);
+  w.agents.instances["n1/svc"].capacity = 0;
+  w.now_ms = w.at(0).not_before_unix_ms();
+  w.recover(0);
+  ASSERT_FALSE(w.record.parked());
+  w.agents.blocked["svc"] = 60'000;
+  w.advance_ms(60'000);
+  EXPECT_TRUE(w.apply(task_due{}).parked);
+  EXPECT_TRUE(w.at(0).given_up());
 }
 
 // ---- terminate ----

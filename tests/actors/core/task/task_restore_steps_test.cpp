@@ -1,6 +1,7 @@
 // What a restore makes of steps that wait.
 
 #include "actors/core/task/restore.hpp"
+#include "actors/core/task/standing.hpp"
 #include "actors/core/task/waits.hpp"
 #include "tests/actors/core/task/task_world.hpp"
 
@@ -289,6 +290,20 @@ TEST(task_restore, a_step_that_was_left_over_is_looked_up_unless_that_has_counte
     w.outcome_of(1, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_DONE, "{}");
     EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_UNDOING) << "it was carried out in the lost time";
   }
+}
+
+TEST(task_restore, a_step_of_the_end_that_was_out_in_a_terminated_task_is_in_doubt) {
+  const auto definition = graph({step("a"), at_end(step("unlock"), v1::FINALLY_ALWAYS)});
+  world w{definition};
+  w.started();
+  w.outcome(0, 1);
+  ASSERT_FALSE(w.operate(v1::OPERATOR_VERB_TERMINATE).ended) << "unlock is out";
+  const auto backup_ms = w.now_ms;
+  w.advance_ms(lost_ms);
+  ASSERT_TRUE(restore_task(w.record, backup_ms, from_unix_ms(w.now_ms), {}, std::nullopt, &definition));
+  EXPECT_TRUE(w.apply(task_resumed{}).ended);
+  EXPECT_TRUE(w.at(1).doubtful());
+  EXPECT_EQ(standing_words(standing_of(w.record)), "stands: a; in doubt: unlock");
 }
 
 TEST(task_restore, a_step_that_failed_while_its_task_was_held_counts_as_passed_over_from_when_the_task_goes_on) {
