@@ -25,7 +25,9 @@ TEST(task_undo_tried, of_what_was_accepted_follows_when_an_operator_says_that_it
     w.agents.instances.at("n1/svc").capacity = 0;
     if (cancelled_first) w.operate(v1::OPERATOR_VERB_CANCEL);
     EXPECT_FALSE(w.operate(v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, "a").ended);
-    if (!cancelled_first) EXPECT_FALSE(w.operate(v1::OPERATOR_VERB_CANCEL).ended);
+    if (!cancelled_first) {
+      EXPECT_FALSE(w.operate(v1::OPERATOR_VERB_CANCEL).ended);
+    }
     w.agents.instances.at("n1/svc").capacity = 1;
     const auto made = w.apply(slot_freed{});
     ASSERT_EQ(made.performs.size(), 1u);
