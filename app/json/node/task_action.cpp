@@ -58,8 +58,8 @@ result<v1::OperatorAction> asked_action::read(std::string& pointer) const {
   only_of("input", !input.empty(), v1::OPERATOR_VERB_RETRY);
   only_of("output", !output.empty(), v1::OPERATOR_VERB_SETTLE_COMPLETED);
   only_of("now", now, v1::OPERATOR_VERB_TERMINATE);
-  only_of("from", !from.empty(), v1::OPERATOR_VERB_MIGRATE);
-  only_of("to", !to.empty(), v1::OPERATOR_VERB_MIGRATE);
+  only_of("from", from.has_value(), v1::OPERATOR_VERB_MIGRATE);
+  only_of("to", to.has_value(), v1::OPERATOR_VERB_MIGRATE);
   if (misplaced) return *misplaced;
   if (row->step == task_verb::step::none && !step.empty())
     return refuse("/step", "'" + verb + "' is about the whole task.", "Leave the step out.");
@@ -76,7 +76,7 @@ result<v1::OperatorAction> asked_action::read(std::string& pointer) const {
     return refuse("/reason", "The reason is longer than " + std::to_string(reason_limit) + " bytes.", "Give a shorter reason.");
   if (which == v1::OPERATOR_VERB_MIGRATE)
     for (const auto is_from : {true, false}) {
-      auto hash = store::from_hex(is_from ? from : to);
+      auto hash = store::from_hex((is_from ? from : to).value_or(""));
       if (!hash || hash->size() != store::content_hash_bytes)
         return refuse(is_from ? "/from" : "/to", "'migrate' needs two versions of the workflow, and this is none.",
                       "Give the whole content_hash, 32 hexadecimal digits; GET /v1/workflows lists those that tasks go by.");

@@ -13,7 +13,8 @@ namespace fairlead::app {
 
 /// As it was written. `settle` of the command line has two outcomes, which are two verbs here.
 struct asked_action {
-  std::string verb, step, input, output, reason, from, to;
+  std::string verb, step, input, output, reason;
+  std::optional<std::string> from, to;
   bool now = false;
 
   /// They write to this.

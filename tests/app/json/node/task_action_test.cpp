@@ -38,6 +38,17 @@ TEST(an_action_on_a_task, to_pause_or_resume_it_fits_as_far_as_its_pause_is_know
   EXPECT_EQ(misfit(v1::OPERATOR_VERB_RESUME, v1::TASK_STATE_RUNNING, false, true), "the task is parked, not paused");
 }
 
+TEST(an_action_on_a_task, that_migrates_nothing_names_no_version_not_even_an_empty_one) {
+  for (const auto from : {true, false}) {
+    asked_action asked;
+    asked.verb = "retry";
+    (from ? asked.from : asked.to) = "";
+    std::string pointer;
+    EXPECT_FALSE(asked.read(pointer).ok());
+    EXPECT_EQ(pointer, from ? "/from" : "/to");
+  }
+}
+
 TEST(an_action_on_a_task, that_settles_no_step_gives_the_output_of_the_task) {
   asked_action asked;
   asked.verb = "settle_completed";
