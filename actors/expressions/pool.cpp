@@ -153,7 +153,8 @@ class expression_pool::impl {
     return !stopping_;
   }
 
-  bool timer_armed() const { return worker_ && (!ready_ || sent_ > 0); }
+  /// Also while the first request is being written: a worker that does not read is noticed, too.
+  bool timer_armed() const { return worker_ && (!ready_ || sent_ > 0 || offset_ > 0); }
 
   void wait() {
     std::array<pollfd, 2> what{pollfd{wake_, POLLIN, 0}, pollfd{-1, 0, 0}};
@@ -191,6 +192,7 @@ class expression_pool::impl {
   void write() {
     while (sent_ < queue_.size()) {
       const auto& frame = queue_[sent_].frame;
+      if (sent_ == 0 && offset_ == 0) arm();
       offset_ += worker_->write_some(std::string_view(frame).substr(offset_));
       if (offset_ < frame.size()) return;
       offset_ = 0;
@@ -235,7 +237,7 @@ class expression_pool::impl {
     }
     start_failures_ = 0;
     --sent_;
-    if (sent_ > 0) arm();
+    if (sent_ > 0 || offset_ > 0) arm();
     const auto entry = std::move(queue_.front());
     queue_.pop_front();
     entry.done(std::move(reply));

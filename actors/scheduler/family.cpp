@@ -180,7 +180,33 @@ void families::begin_later(std::uint64_t parent, const core::child_order& order)
   world_.tasks->decide_about(parent, core::child_refused{order.step, order.id, {}, {}, to_unix_ms(world_.time->now()), order.item});
 }
 
+/// The sweep after a start leaves out what sleeps for long, so a family is counted before one more child of it begins.
+void families::count_family(std::string_view child) {
+  const std::string root{family_sizes::root_of(child)};
+  if (counted_.contains(root)) return;
+  const auto number = number_of(root);
+  if (number == 0 || number >= first_known_) return;
+  counted_.insert(root);
+  std::vector<std::uint64_t> left{number};
+  while (!left.empty() && !world_.tasks->failed()) {
+    const auto task = left.back();
+    left.pop_back();
+    const auto* record = sound(*world_.tasks, task);
+    if (record == nullptr) continue;
+    if (record->has_parent()) sizes_.note(*record);
+    std::vector<std::string> children;
+    for (int i = 0; i < record->steps_size(); ++i)
+      if (child_out(record->steps(i)))
+        for (auto& one : children_out(*record, record->steps(i), static_cast<std::uint32_t>(i)))
+          children.push_back(std::move(one.child.id));
+    for (const auto& id : children)
+      if (const auto known = number_of(id); known != 0) left.push_back(known);
+    if (task != settled_for_) world_.tasks->forget_if_idle(task);
+  }
+}
+
 void families::begin_child(std::uint64_t parent, core::child_order& order) {
+  count_family(order.id);  // it loads other tasks
   const auto* by = world_.tasks->newest(parent);
   if (by == nullptr) return;
   // Another child of the same decision may have been refused.

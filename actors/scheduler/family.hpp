@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "actors/core/planted_faults.hpp"
 #include "actors/core/task/decision.hpp"
@@ -59,6 +60,8 @@ class families {
   /// `crowd`: as family_sizes.
   families(ports world, std::size_t crowd, core::planted_faults faults) : world_(world), faults_(faults), sizes_(crowd) {}
 
+  /// The Scheduler starts: tasks that begin from now on are known.
+  void open() { first_known_ = world_.batches->counts().next_task_number(); }
   /// What a decision about the task means for its parent and its children.
   void note(const v1::TaskRecord& record, core::decision& made);
   /// Decides all that was noted. `decided`: the task whose decision began this, which its caller still holds.
@@ -103,6 +106,7 @@ class families {
   bool is_told_of(const core::child_order& child, bool parked, bool undoes);
   std::int64_t left_to_begin() const;
   std::uint64_t number_of(const std::string& id);
+  void count_family(std::string_view child);
 
   ports world_;
   core::planted_faults faults_;
@@ -113,7 +117,9 @@ class families {
   std::int64_t begun_since_ = 0;  // children of all parents since batch `durable_` was the last durable one
   std::uint64_t durable_ = 0;
   family_sizes sizes_;
-  std::uint64_t settled_for_ = 0;  // the task whose decision began it; 0: nothing is settled now
+  std::uint64_t first_known_ = 0;            // number of a task; those before it were there at the start
+  std::unordered_set<std::string> counted_;  // top-level tasks of before the start whose families have been counted
+  std::uint64_t settled_for_ = 0;            // the task whose decision began it; 0: nothing is settled now
 };
 
 }  // namespace fairlead

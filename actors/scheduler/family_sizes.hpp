@@ -1,6 +1,6 @@
 #pragma once
 // How many tasks live below each top-level task. An order to that task goes down to all of them in one commit, so there are not to be too
-// many. In memory: after a start the count is whole once all open tasks have been loaded. One thread.
+// many. In memory: after a start families counts a family before its next child begins. One thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,11 +38,10 @@ class family_sizes {
   /// No child may begin in the task's family.
   bool is_full(std::string_view task) const { return crowds_ != 0 && size_around(task) >= most(); }
   std::size_t most() const { return 2 * crowd_; }
-
- private:
-  /// Ids of children are PARENT/STEP~N; no other id has a `~`.
+  /// Of a child. Ids of children are PARENT/STEP~N; no other id has a `~`.
   static std::string_view root_of(std::string_view task) { return task.substr(0, task.rfind('/', task.find('~'))); }
 
+ private:
   std::size_t size_around(std::string_view task) const {
     const auto found = living_.find(std::string{task.find('~') == std::string_view::npos ? task : root_of(task)});
     return found == living_.end() ? 0 : found->second.size();

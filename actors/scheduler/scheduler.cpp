@@ -70,6 +70,7 @@ status scheduler::open(std::uint64_t epoch) {
   if (auto listed = failing_.open(committed()); !listed.ok()) return listed;
   if (auto listed = certificate_watch_.open(); !listed.ok()) return listed;
   if (auto opened = catalog_.open(committed()); !opened.ok()) return opened;
+  families_.open();
   sweep_.begin(batches_.counts(), world_.time->now(), duration{catalog_.longest_timeout_ms()});
   // Agents may have worked on while there was no Scheduler. Their attempts are known only when the sweep is over; hand-overs before that
   // could exceed the agents' capacity.
@@ -197,10 +198,8 @@ scheduler::live_task* scheduler::load(std::uint64_t number) {
   }
   auto& kept = *live_.emplace(number, std::move(task)).first->second;
   if (workers_.has_signed()) note_handed(kept);  // others give nothing back
-  if (is_active(kept.record.state()) && sweep_.takes_up(number)) {
-    store_watch_.runs(input_bytes(kept.record));
-    apply(kept, core::task_resumed{});
-  }
+  if (is_active(kept.record.state())) store_watch_.runs(number, input_bytes(kept.record));
+  if (is_active(kept.record.state()) && sweep_.takes_up(number)) apply(kept, core::task_resumed{});
   return kept.poison.empty() ? &kept : nullptr;
 }
 
@@ -212,6 +211,7 @@ void scheduler::forget_if_idle(std::uint64_t number) {
   task.fresh_payloads.clear();
   if (!task.poison.empty()) {
     const auto reason = task.poison;
+    evaluations_.forget(number);  // nobody knows any more what was asked: no answer is to be taken for one to a later question
     live_.erase(found);
     auto* again = load(number);
     const auto was_parked = again != nullptr && again->record.parked();
@@ -360,8 +360,8 @@ void scheduler::store_payloads(live_task& task, core::decision& made) {
 void scheduler::count(const store::task_index_state& before, const v1::TaskRecord& after) {
   store::move_counters(batches_.counts(), before, store::index_state_of(after));
   const auto was_active = before.exists && is_active(before.state);
-  if (is_active(after.state()) && !was_active) store_watch_.runs(input_bytes(after));
-  if (!is_active(after.state()) && was_active) store_watch_.runs_no_more(input_bytes(after));
+  if (is_active(after.state()) && !was_active) store_watch_.runs(after.number(), input_bytes(after));
+  if (!is_active(after.state()) && was_active) store_watch_.runs_no_more(after.number(), input_bytes(after));
 }
 
 // ---- the tasks of launches ----

@@ -74,9 +74,10 @@ void job_machine::give_way(const std::string& later) {
     if (!counts(launch) && (ctx_.planted == nullptr || !ctx_.planted->replace_parked)) continue;
     if (launch.state() == v1::LAUNCH_STATE_WAITING) {
       skip_open(i, v1::SKIP_REASON_REPLACED, later + " replaced it");
-    } else if (!launch.cancelling()) {
+    } else {
+      // Also one that gave way before: an operator may have let it go on. One that is on its way out is left alone.
+      out_.changed = out_.changed || !launch.cancelling();
       launch.set_cancelling(true);
-      out_.changed = true;
       out_.cancels.push_back({launch.task_number(), "replaced by " + later});
     }
   }

@@ -12,7 +12,13 @@ constexpr std::uint64_t calm_percent = 5;
 
 }  // namespace
 
-void store_watch::runs_no_more(std::uint64_t input_bytes) { input_bytes_ -= std::min(input_bytes_, input_bytes); }
+void store_watch::runs(std::uint64_t task, std::uint64_t input_bytes) {
+  if (running_.insert(task).second) input_bytes_ += input_bytes;
+}
+
+void store_watch::runs_no_more(std::uint64_t task, std::uint64_t input_bytes) {
+  if (running_.erase(task) != 0) input_bytes_ -= std::min(input_bytes_, input_bytes);
+}
 
 // Running tasks will still write inputs and outputs of their steps.
 std::uint64_t store_watch::reserved_bytes() const { return 2 * input_bytes_; }

@@ -3,6 +3,7 @@
 // write count as used. One thread.
 
 #include <cstdint>
+#include <unordered_set>
 
 #include "actors/alerts/book.hpp"
 #include "actors/protocol/ports.hpp"
@@ -17,9 +18,9 @@ class store_watch {
   store_watch(commit_pipeline& batches, alert_book& alerts, observer& log, std::uint32_t full_percent)
       : batches_(batches), alerts_(alerts), log_(log), full_percent_(full_percent) {}
 
-  /// A task with an input of so many bytes starts to run, or stops running.
-  void runs(std::uint64_t input_bytes) { input_bytes_ += input_bytes; }
-  void runs_no_more(std::uint64_t input_bytes);
+  /// The task with an input of so many bytes runs, or stops running. It counts once: what sleeps over a start is known when it is looked at.
+  void runs(std::uint64_t task, std::uint64_t input_bytes);
+  void runs_no_more(std::uint64_t task, std::uint64_t input_bytes);
 
   std::uint64_t reserved_bytes() const;
   bool full() const;
@@ -38,7 +39,8 @@ class store_watch {
   alert_book& alerts_;
   observer& log_;
   std::uint32_t full_percent_;
-  std::uint64_t input_bytes_ = 0;  // of running tasks
+  std::unordered_set<std::uint64_t> running_;  // numbers of the tasks that count
+  std::uint64_t input_bytes_ = 0;              // of these
 };
 
 }  // namespace fairlead

@@ -228,5 +228,28 @@ TEST(scheduler, says_what_the_store_is_full_of_and_raises_an_alert_for_as_long_a
   EXPECT_EQ((**store::load_alert(*small.read(), alert.number())).state(), v1::ALERT_STATE_RESOLVED);
 }
 
+TEST_F(scheduler_refusals_test, what_sleeps_over_a_start_gives_back_no_room_of_others) {
+  v1::StepDefinition night;
+  night.set_name("night");
+  night.set_kind(v1::STEP_KIND_WAIT);
+  night.set_with_json(R"("24h")");
+  deploy(workflow_of({night}, "night"));
+  const std::string input = "\"" + std::string(3'500, 'x') + "\"";
+  submit(submission("t1", input));
+  submit(submission("t2", input, "night"));
+  ASSERT_EQ(status().store().reserved_bytes(), 4 * input.size());
+  restart();
+  add_agent(agent("n1/svc"));
+  sweep();
+  v1::OperateRequest end;
+  end.add_ids("t2");
+  end.mutable_action()->set_verb(v1::OPERATOR_VERB_TERMINATE);
+  end.mutable_action()->set_who("ann");
+  node->shell.answer(end, next_ticket++);
+  node->settle();
+  ASSERT_EQ(stored("t2")->state(), v1::TASK_STATE_FAILED);
+  EXPECT_EQ(status().store().reserved_bytes(), 2 * input.size()) << "t1 runs still";
+}
+
 }  // namespace
 }  // namespace fairlead::testing

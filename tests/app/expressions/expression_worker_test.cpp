@@ -176,6 +176,20 @@ TEST(expression_worker, that_never_gets_one_is_replaced_and_its_request_can_be_r
   EXPECT_NE(pool.worker_pid(), stuck);
 }
 
+TEST(expression_worker, that_does_not_read_a_request_larger_than_its_socket_is_replaced) {
+  expression_pool pool(options(50ms));
+  EXPECT_EQ(evaluate(pool, "1 + 1", "{}"), "2");
+  const auto stuck = pool.worker_pid();
+  ASSERT_EQ(kill(stuck, SIGSTOP), 0);
+  auto large = ask(pool, request({"1 + 2"}, "\"" + std::string(4 << 20, 'x') + "\""));
+  const auto answered = large.wait_for(20s) == std::future_status::ready;
+  if (!answered) kill(stuck, SIGCONT);
+  ASSERT_TRUE(answered);
+  EXPECT_EQ(large.get().error().code(), v1::ERROR_CODE_UNAVAILABLE);
+  EXPECT_EQ(evaluate(pool, "1 + 3", "{}"), "4");
+  EXPECT_NE(pool.worker_pid(), stuck);
+}
+
 TEST(expression_worker, that_needs_too_much_memory_or_crashes_costs_only_its_own_request) {
   expression_pool pool(options(20s));
   struct row {

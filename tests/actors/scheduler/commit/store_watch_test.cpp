@@ -32,12 +32,16 @@ class store_watch_test : public ::testing::Test, public commit_port {
 };
 
 TEST_F(store_watch_test, inputs_of_running_tasks_are_reserved_twice_over) {
-  room.runs(1'000);
-  room.runs(500);
+  room.runs(1, 1'000);
+  room.runs(2, 500);
   EXPECT_EQ(room.reserved_bytes(), 3'000u);
-  room.runs_no_more(1'000);
+  room.runs(2, 500);
+  EXPECT_EQ(room.reserved_bytes(), 3'000u) << "each counts once";
+  room.runs_no_more(3, 700);
+  EXPECT_EQ(room.reserved_bytes(), 3'000u) << "what never counted gives back no room of others";
+  room.runs_no_more(1, 1'000);
   EXPECT_EQ(room.reserved_bytes(), 1'000u);
-  room.runs_no_more(5'000);
+  room.runs_no_more(2, 5'000);
   EXPECT_EQ(room.reserved_bytes(), 0u) << "it never falls below nothing";
 }
 
@@ -46,7 +50,10 @@ TEST_F(store_watch_test, the_alert_comes_once_and_goes_when_there_is_room_with_s
   EXPECT_TRUE(room.look().ok());
   EXPECT_FALSE(alerted());
 
-  room.runs(460'000);
+  room.runs(1, 10'000);
+  room.runs(2, 20'000);
+  room.runs(3, 100'000);
+  room.runs(4, 330'000);
   EXPECT_TRUE(room.full());
   EXPECT_TRUE(room.look().ok());
   EXPECT_TRUE(alerted());
@@ -55,17 +62,17 @@ TEST_F(store_watch_test, the_alert_comes_once_and_goes_when_there_is_room_with_s
   EXPECT_EQ(batches.counts().full_alert(), first);
   EXPECT_EQ(log.notes.size(), 1u);
 
-  room.runs_no_more(20'000);
+  room.runs_no_more(2, 20'000);
   EXPECT_FALSE(room.full());
   EXPECT_TRUE(room.look().ok());
   EXPECT_TRUE(alerted()) << "88 % is too near to 90 %";
-  room.runs_no_more(100'000);
+  room.runs_no_more(3, 100'000);
   EXPECT_TRUE(room.look().ok());
   EXPECT_FALSE(alerted());
 }
 
 TEST_F(store_watch_test, whoever_is_refused_hears_what_is_used_and_what_helps) {
-  room.runs(460'000);
+  room.runs(1, 460'000);
   const auto why = room.refusal();
   EXPECT_EQ(why.code, v1::ERROR_CODE_STORE_FULL);
   EXPECT_NE(why.sentence.find("reserved"), std::string::npos) << why.sentence;

@@ -84,6 +84,27 @@ TEST_F(family_crowd_test, tasks_that_were_there_before_a_start_count) {
   EXPECT_EQ(state_of(item("t1", 7)), "RUNNING");
 }
 
+TEST_F(family_crowd_test, tasks_that_sleep_over_a_start_count) {
+  v1::StepDefinition night;
+  night.set_name("night");
+  night.set_kind(v1::STEP_KIND_WAIT);
+  night.set_with_json(R"("24h")");
+  deploy(workflow_of({night}, "night"));
+  auto nights = child("nights", "night", {"load"});
+  nights.mutable_for_each()->set_list_json(R"("${ .steps.load }")");
+  nights.mutable_for_each()->set_at_once(8);
+  auto log = each("log", 8);
+  log.add_needs("ask");
+  deploy(undone(workflow_of({kept("load"), nights, kept("ask", {"load"}), log}, "long")));
+  load("long");
+  ASSERT_EQ(begun("t1", "nights"), 8u);
+  allow(2);
+  sweep();
+  done("t1", "ask");
+  EXPECT_EQ(begun("t1", "log"), 0u) << "four may live, and eight sleep";
+  EXPECT_NE(message_of("t1", "log").find("there are 4 tasks below the same task already"), std::string::npos) << message_of("t1", "log");
+}
+
 TEST_F(family_crowd_test, lists_of_many_tasks_share_what_may_begin_before_a_commit) {
   constexpr std::size_t tasks = 20;
   std::vector<v1::Outcome> loaded;
