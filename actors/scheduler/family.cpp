@@ -213,7 +213,9 @@ void families::begin_child(std::uint64_t parent, core::child_order& order) {
   const auto& step = by->steps(static_cast<int>(order.step));
   // The row of one whose next decision has crashed names the child.
   const auto crashed = world_.tasks->has_crashed(parent);
-  if (!crashed && (by->state() != v1::TASK_STATE_RUNNING || by->failing() || step.dropped()))
+  // An operator may take a task back that is to fail: then the child begins after all.
+  if (!crashed && by->state() == v1::TASK_STATE_RUNNING && by->failing() && !step.dropped()) return begin_later(parent, order);
+  if (!crashed && (by->state() != v1::TASK_STATE_RUNNING || step.dropped()))
     return refuse(parent, order, core::child_undone_code, "task " + order.id + " was not begun: its parent performs nothing more");
   // Children may begin children in turn, and the rows of all are in one commit.
   if (!crashed && (begun_ >= most_begun_at_once || world_.batches->is_large())) return begin_later(parent, order);

@@ -310,7 +310,8 @@ void task_machine::hand_back(std::uint32_t index, std::string why) {
     const auto doubt = drains(step) && step.doubtful();
     move_step(record_, index, doubt ? step_moves::doubt : step_moves::hand_back, ctx_.now, out_, "refused");
     // Its input reads the task's end, which may be another one before it is handed over again.
-    const auto unbegun = attempt_of(step, v1::DIRECTION_PERFORM) == excused_of(step, v1::DIRECTION_PERFORM) && step.failure_count() == 0;
+    const auto unbegun = attempt_of(step, v1::DIRECTION_PERFORM) == excused_of(step, v1::DIRECTION_PERFORM) && step.failure_count() == 0 &&
+                         step.rounds() == 0;
     if (of_end(step) && unbegun && !step.doubtful()) step.clear_started_at_unix_ms();
   }
   note(v1::EVENT_KIND_STEP_RETRIED, index, std::move(why));

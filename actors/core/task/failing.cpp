@@ -92,6 +92,9 @@ void task_machine::finish_fail() {
   unpark(record_, ctx_.now, out_);
   record_.clear_failing();
   record_.clear_undo_reason();
+  // An operator may have said what it is, or a step of the end kept the task from completing with it.
+  drop_payload(record_.output(), out_);
+  record_.clear_output();
   move_task(record_, task_moves::fail, ctx_.now, out_, record_.failed_reason());
   record_.set_finished_at_unix_ms(now_ms());
   add_event(record_, v1::EVENT_KIND_TASK_FAILED, 0, 0, ctx_.now, standing_words(standing_of(record_)));

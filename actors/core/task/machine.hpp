@@ -206,6 +206,7 @@ class task_machine {
   void ask_until(std::uint32_t index);
   bool out_of_rounds(const v1::StepRecord& step) const;
   void decide_round(std::uint32_t index, const std::optional<std::string>& answer);
+  void await_next_round(std::uint32_t index);
 
   // ---- steps with `callback` (steps/callback.cpp) ----
   void accept(std::uint32_t index);
@@ -318,6 +319,7 @@ class task_machine {
   /// `at_once`: whatever pause the latest bad end asks for, and also after one that was to be the last. `repeats_doubt`: also what is to stay
   /// in doubt.
   void take_up(std::uint32_t index, bool at_once = true, bool repeats_doubt = false);
+  void take_up_undo(std::uint32_t index, bool at_once);
   void wait_for_rest(std::uint32_t index);
 
   // ---- faults that have rules of their own (steps/retry_rules.cpp) ----

@@ -161,6 +161,9 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
   const auto forward = chosen.empty() || !std::all_of(chosen.begin(), chosen.end(), [this](std::uint32_t one) { return of_end(at(one)); });
   // Who has all of the task tried again has seen what is in doubt.
   if (forward) release_hold(true, action.step().empty());
+  // A round that is asked for begins at once.
+  if (!action.step().empty() && waits_itself(at(chosen.front())) && at(chosen.front()).kind() == v1::STEP_KIND_CALL)
+    at(chosen.front()).clear_not_before_unix_ms();
   go_on(forward);
 }
 
@@ -209,7 +212,11 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
     return false;
   }
   note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, index + 1);
-  if (!waits) return true;
+  if (!waits) {
+    // Attempts may have failed before it came to wait for an instance.
+    if (step.kind() == v1::STEP_KIND_CALL) excuse(step, v1::DIRECTION_PERFORM);
+    return true;
+  }
   // In a task that goes forward, a step looked up in vain is performed again under its key.
   if (goes_forward(step)) step.set_direction(v1::DIRECTION_PERFORM);
   excuse(step, step.direction());
@@ -357,7 +364,7 @@ void task_machine::operator_undo(const operated& e) {
   if (auto why = cannot_undo()) {
     // The parent asks once, and what may have happened may turn out not to have.
     if (!e.by_parent || record_.state() != v1::TASK_STATE_RUNNING || record_.undo_held()) return void(out_.refused = std::move(why));
-    out_.changed = !is_called_off();
+    out_.changed = record_.undo_reason() != reason;
     record_.set_undo_reason(std::move(reason));
     // After an action a task is in no wait queue unless its decision says so.
     return advance();
@@ -375,6 +382,12 @@ void task_machine::give_way(std::string reason) {
   unpark(record_, ctx_.now, out_);
   begin_undo(std::move(reason), true);
   catch_up_end();
+  // A child that is being undone already was asked nothing, so it does not say again that it is parked.
+  const auto& all = record_.steps();
+  if (std::any_of(all.begin(), all.end(), [](const v1::StepRecord& step) {
+        return step.state() == v1::STEP_STATE_UNDOING && child_out(step) && step.child().parked();
+      }))
+    park_for_child();
 }
 
 void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) {
@@ -439,8 +452,12 @@ void task_machine::release_hold(bool at_once, bool repeats_doubt) {
   record_.clear_failed_reason();
   forget_end();
   // While the task was to fail, the steps that waited for another attempt were let go. One of them may have it fail after all.
-  for (std::uint32_t i = 0; i < steps() && !record_.failing(); ++i)
-    if (!at(i).given_up()) take_up(i, at_once, repeats_doubt);
+  for (std::uint32_t i = 0; i < steps() && !record_.failing(); ++i) {
+    if (at(i).given_up()) continue;
+    take_up(i, at_once, repeats_doubt);
+    take_up_undo(i, at_once);
+    await_next_round(i);
+  }
 }
 
 /// Handles what came up while nothing was allowed to start.

@@ -65,9 +65,9 @@ std::int64_t task_machine::wait_after(std::uint32_t index, const v1::Fault& faul
   if (planted(&planted_faults::short_backoff)) wait_ms /= 4;
   if (fault.retry_after_ms() <= 0 || planted(&planted_faults::ignore_retry_after)) return wait_ms;
   auto asked_ms = spread_ms(std::min(fault.retry_after_ms(), longest_retry_after_ms), seed);
-  // At its timeout the task is answered as its workflow says, so the wait ends there.
+  // At its timeout the task is answered as its workflow says, so the wait ends there. One that is to fail has been answered.
   const auto limit = times_out_at(record_, ctx_.definition->definition());
-  if (limit > 0 && record_.state() == v1::TASK_STATE_RUNNING && !record_.timed_out())
+  if (limit > 0 && record_.state() == v1::TASK_STATE_RUNNING && !record_.timed_out() && !record_.failing())
     asked_ms = std::min(asked_ms, std::max<std::int64_t>(limit - now_ms(), 0));
   return std::max(wait_ms, asked_ms);
 }
@@ -218,8 +218,8 @@ void task_machine::take_up(std::uint32_t index, bool at_once, bool repeats_doubt
   const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
   if (step.given_up())
     answer_given_up(index);
-  else if (step.has_items() && !step.doubtful() && count_items(step.items()).failed == 0)
-    // The list was ended, and goes on with the items that have not begun.
+  else if (step.has_items() && !step.doubtful() && !stops_at(step, count_items(step.items())))
+    // The list was ended by its task, and goes on with the items that have not begun.
     retry(index);
   else if (step.kind() == v1::STEP_KIND_WORKFLOW)
     give_up(index);
@@ -234,6 +234,15 @@ void task_machine::take_up(std::uint32_t index, bool at_once, bool repeats_doubt
     wait_for_recovery(index, 0);
   else
     give_up(index);
+}
+
+/// The undo of a dropped step was let go while the task was to fail: it goes on with the pause and the attempts that it has left.
+void task_machine::take_up_undo(std::uint32_t index, bool at_once) {
+  const auto& step = at(index);
+  if (!is_being_undone(step) || step.state() != v1::STEP_STATE_UNDOING || step.kind() != v1::STEP_KIND_CALL) return;
+  if (under_way(step) || step.given_up() || failures_of(step, v1::DIRECTION_UNDO) == 0) return;
+  if (!attempts_left(step) || (!at_once && is_last(step, step.fault(), false))) return give_up(index);
+  at_once ? wait_for_recovery(index, 0) : wait_for_rest(index);
 }
 
 /// Of the pause that its latest bad end asks for.

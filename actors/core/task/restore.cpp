@@ -106,7 +106,7 @@ bool begins_items(const v1::WorkflowDefinition* definition, const v1::StepRecord
   const auto counts = count_items(step.items());
   const auto index = static_cast<int>(step.definition());
   const auto stops = definition != nullptr && index < definition->steps_size() && !definition->steps(index).for_each().collect();
-  return counts.to_begin > 0 && (counts.failed == 0 || !stops);
+  return counts.to_begin > 0 && (counts.failed + counts.undone == 0 || !stops);
 }
 
 bool is_open(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED; }

@@ -128,7 +128,8 @@ void task_machine::on(const child_changed& e) {
     unpark(record_, ctx_.now, out_);
     catch_up();
   }
-  park_for_child(e.parked ? e.reason : std::string{});
+  // Others that were parked may have been asked meanwhile: each of them says itself whether it still is.
+  if (e.parked) park_for_child(e.reason);
   advance();
 }
 

@@ -138,9 +138,9 @@ bool task_machine::runs_items(std::uint32_t index) {
          !out_.fatal;
 }
 
-/// Nothing new begins because an item has failed.
+/// Nothing new begins because an item has failed, also one whose task was undone alone since.
 bool task_machine::stops_at(const v1::StepRecord& step, const item_counts& counts) const {
-  return counts.failed > 0 && !definition_of(step).for_each().collect() && !planted(&planted_faults::item_after_failure);
+  return counts.failed + counts.undone > 0 && !definition_of(step).for_each().collect() && !planted(&planted_faults::item_after_failure);
 }
 
 /// As far as the items say.
@@ -389,10 +389,11 @@ bool task_machine::take_item_news(const child_changed& e) {
     return true;
   }
   const auto performed = was == item_state::running || was == item_state::parked;
-  if (performed && (now == item_state::failed || now == item_state::left_behind))
-    item_failed(
-        e.step, item,
-        "task " + e.id + (e.state == v1::TASK_STATE_UNDONE ? " was undone" : " has failed") + (e.reason.empty() ? "" : ": " + e.reason));
+  const auto why =
+      "task " + e.id + (e.state == v1::TASK_STATE_UNDONE ? " was undone" : " has failed") + (e.reason.empty() ? "" : ": " + e.reason);
+  if (performed && (now == item_state::failed || now == item_state::left_behind)) item_failed(e.step, item, why);
+  if (undoes && now == item_state::not_undone)
+    set_permanent_fault(e.step, child_failed_code, "item " + std::to_string(e.item) + ": " + why);
   if (step.state() == v1::STEP_STATE_UNDOING) undo_items(e.step);
   if (!goes_forward(step) || drains(step)) end_idle_items(e.step);
   return true;

@@ -1,6 +1,8 @@
 // Steps with `repeat`: a round is a perform with a key and attempts of its own. After a round `until` says whether the step is completed; if not
 // the next one follows, after a while. What the rounds did stays: such a step has nothing to undo.
 
+#include <algorithm>
+
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/text/json.hpp"
@@ -71,6 +73,16 @@ void task_machine::decide_round(std::uint32_t index, const std::optional<std::st
   }
   fail_for_good(index, out_of_rounds_code,
                 "`until` was not true after " + std::to_string(step.rounds()) + (step.rounds() == 1 ? " round" : " rounds"));
+}
+
+/// While its task was to fail, a step between two rounds was let go: the moment of the next round stays as it was.
+void task_machine::await_next_round(std::uint32_t index) {
+  const auto& step = at(index);
+  const auto between = step.state() == v1::STEP_STATE_PENDING && step.rounds() > 0 && !step.until_open() && !step.doubtful() &&
+                       step.failure_count() == 0 && step.attempt() == step.excused();
+  if (!between || of_end(step) || !goes_forward(step) || under_way(step)) return;
+  const auto next_ms = std::min(step.ended_at_unix_ms(), now_ms()) + definition_of(step).repeat().every_ms();
+  if (next_ms > now_ms()) wait_until(index, next_ms);
 }
 
 }  // namespace fairlead::core

@@ -34,7 +34,7 @@ std::ptrdiff_t kept_signals(const v1::TaskRecord& record, std::string_view name)
 void task_machine::start_signal(std::uint32_t index) {
   if (take_signal(index)) return;
   auto& step = at(index);
-  if (step.started_at_unix_ms() == 0) step.set_started_at_unix_ms(now_ms());
+  if (step.started_at_unix_ms() == 0 || step.started_at_unix_ms() > now_ms()) step.set_started_at_unix_ms(now_ms());
   const auto end_ms = step.started_at_unix_ms() + definition_of(step).timeout_ms();
   end_ms <= now_ms() ? miss_signal(index) : wait_until(index, end_ms);
 }

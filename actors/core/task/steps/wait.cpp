@@ -1,6 +1,9 @@
 // Steps that wait for a while or until a moment.
 
 #include "actors/core/workflow/wait.hpp"
+
+#include <algorithm>
+
 #include "actors/core/task/machine.hpp"
 #include "actors/core/text/json.hpp"
 
@@ -19,8 +22,8 @@ void task_machine::start_wait(std::uint32_t index) {
   const auto value = value_of(index);
   if (!value) return;
   auto& step = at(index);
-  // While its task was to fail, a step that waited was let go: the time since it began counts.
-  const auto since_ms = step.started_at_unix_ms() == 0 ? now_ms() : step.started_at_unix_ms();
+  // While its task was to fail, a step that waited was let go: the time since it began counts, by a clock that was not set back since.
+  const auto since_ms = step.started_at_unix_ms() == 0 ? now_ms() : std::min(step.started_at_unix_ms(), now_ms());
   const auto end_ms = end_of_wait(*value, since_ms);
   if (!end_ms) return cannot_render(index, v1::EXPRESSION_PART_WITH, end_ms.failure().sentence);
   step.set_started_at_unix_ms(since_ms);

@@ -189,5 +189,22 @@ TEST(task_rules, a_step_without_them_stores_nothing_of_them) {
   EXPECT_EQ(w.at(0).retried_size(), 0);
 }
 
+TEST(task_retry_for, begins_anew_with_another_input_also_while_the_step_waits_for_an_instance) {
+  auto a = step("a");
+  a.set_attempts(2);
+  world w{graph({a})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  w.agents.instances.at("n1/svc").capacity = 0;
+  w.now_ms = w.at(0).not_before_unix_ms();
+  w.recover(0);
+  ASSERT_EQ(w.at(0).state(), v1::STEP_STATE_PENDING);
+  ASSERT_FALSE(w.operate(v1::OPERATOR_VERB_RETRY, "a", R"({"n":2})").refused);
+  w.agents.instances.at("n1/svc").capacity = 1;
+  ASSERT_EQ(w.apply(slot_freed{}).performs.size(), 1u);
+  EXPECT_FALSE(w.fault(0, 2, v1::FAULT_KIND_TRANSIENT).parked) << "the first of two";
+  EXPECT_GT(w.at(0).not_before_unix_ms(), w.now_ms);
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing

@@ -283,5 +283,19 @@ TEST_F(family_test, a_child_of_a_restored_parent_may_have_begun_before) {
   EXPECT_EQ(handed("t1/ship~1", "pack", v1::DIRECTION_UNDO), 1u);
 }
 
+TEST_F(family_test, a_child_that_was_not_begun_because_its_parent_was_to_fail_begins_when_that_is_taken_back) {
+  auto race = workflow_of({kept("c"), child("a", "nowhere"), child("b", "shipment")}, "lost");
+  race.set_on_failure(v1::ON_FAILURE_FAIL);
+  deploy(race);
+  submit(submission("t1", "{}", "lost"));
+  ASSERT_TRUE(stored_task("t1")->failing()) << "c is out";
+  EXPECT_FALSE(stored_task("t1/b~1").has_value());
+  deploy(undone(workflow_of({undoable("pack")}, "nowhere")));
+  expect_done(operate(v1::OPERATOR_VERB_RETRY, "t1"));
+  EXPECT_FALSE(stored_task("t1")->failing());
+  EXPECT_EQ(state_of("t1/a~1"), "RUNNING");
+  EXPECT_EQ(state_of("t1/b~1"), "RUNNING");
+}
+
 }  // namespace
 }  // namespace fairlead::testing
