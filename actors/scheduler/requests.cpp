@@ -125,6 +125,7 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   source.deadline_unix_ms = part.deadline_unix_ms;
   source.parent = std::move(part.parent);
   source.restored_from_unix_ms = part.restored_from_unix_ms;
+  source.first_restored_from_unix_ms = part.first_restored_from_unix_ms;
   source.item = std::move(part.item);
 
   const payload_reader payloads{task.fresh_payloads, *world_.reads};

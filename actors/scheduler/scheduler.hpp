@@ -267,8 +267,9 @@ class scheduler final : private launch_tasks, private family_tasks {
     std::optional<v1::LaunchOf> launch;
     std::int64_t deadline_unix_ms;  // 0: none
     std::optional<v1::ParentOf> parent;
-    std::int64_t restored_from_unix_ms;  // as core::new_task
-    std::string item;                    // likewise
+    std::int64_t restored_from_unix_ms;            // as core::new_task
+    std::string item;                              // likewise
+    std::int64_t first_restored_from_unix_ms = 0;  // likewise
   };
   /// Returns the number of the new task.
   std::uint64_t create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,

@@ -134,18 +134,19 @@ class restorer {
       return nothing{};
     store::put_task(open_, before, record, true);
     store::move_counters(shard_, before, store::index_state_of(record));
-    if (record.has_parent() && record.state() == v1::TASK_STATE_UNDOING)
-      undoing_children_[record.parent().number()].push_back(core::news_of(record));
+    if (record.has_parent() && (record.state() == v1::TASK_STATE_UNDOING || record.state() == v1::TASK_STATE_FAILED))
+      reopened_children_[record.parent().number()].push_back(core::news_of(record));
     if (!has_ended(record.state())) ++report_.tasks;
     report_.steps += static_cast<std::uint64_t>(
         std::count_if(record.steps().begin(), record.steps().end(), [](const auto& one) { return one.doubtful() || one.undo_doubtful(); }));
     return write_if_large();
   }
 
-  /// A child that was undone by a write that may never have counted is being undone again. Its parent has noted its end, and would let an
-  /// operator go on with its step beside that. All rows have been written, perhaps by a restore that was cut short before it came here.
+  /// A child that was undone by a write that may never have counted is being undone again, and one that had failed so has steps in doubt.
+  /// Its parent has noted its end, and would let an operator go on with its step beside that. All rows have been written, perhaps by a
+  /// restore that was cut short before it came here.
   status tell_parents() {
-    for (const auto& [number, children] : undoing_children_) {
+    for (const auto& [number, children] : reopened_children_) {
       auto parent = store::load_task(*store_.read(), number);
       if (!parent.ok()) return parent.failure();
       if (!*parent) continue;
@@ -165,7 +166,15 @@ class restorer {
   static bool tell(v1::TaskRecord& parent, const core::child_changed& news) {
     if (static_cast<int>(news.step) >= parent.steps_size()) return false;
     auto& step = *parent.mutable_steps(static_cast<int>(news.step));
-    if (step.child().id() != news.id || step.child().state() != v1::TASK_STATE_UNDONE) return false;
+    // One that has failed may have left something that its parent does not know of.
+    const auto failed = news.state == v1::TASK_STATE_FAILED;
+    if (step.child().id() != news.id || step.child().state() != (failed ? v1::TASK_STATE_FAILED : v1::TASK_STATE_UNDONE)) return false;
+    if (failed && (!news.stands || step.child().stands())) return false;
+    // It is undone before another one begins, and with its step.
+    if (failed && step.state() == v1::STEP_STATE_IN_DOUBT) {
+      step.set_state(v1::STEP_STATE_FAILED);
+      step.clear_doubtful();
+    }
     auto& known = *step.mutable_child();
     known.set_state(news.state);
     known.set_parked(news.parked);
@@ -208,10 +217,12 @@ class restorer {
   }
 
   status restore_one(v1::JobRecord& job) {
-    if (job.next_unix_ms() == 0 || job.next_unix_ms() > how_.now_unix_ms) return nothing{};
-    ++report_.jobs;
+    if (job.next_unix_ms() > how_.now_unix_ms) return nothing{};
+    // Without a next time it is given up, its zone is unknown, or its schedule is over. It may go on from its mark later.
+    const auto passed = job.next_unix_ms() != 0;
+    if (passed) ++report_.jobs;
     if (how_.relaunch) return nothing{};
-    if (report_.jobs <= named_jobs)
+    if (passed && report_.jobs <= named_jobs)
       backfills_ += (backfills_.empty() ? "" : "; ") + ("fairlead job backfill " + job.spec().name()) + " --from " +
                     format_utc(job.next_unix_ms()) + " --to " + format_utc(how_.now_unix_ms);
     const auto before = store::index_state_of(job);
@@ -253,8 +264,8 @@ class restorer {
   restore_report report_;
   v1::ShardState shard_;
   std::optional<std::int64_t> counted_until_;
-  std::map<std::uint64_t, std::vector<core::child_changed>> undoing_children_;  // by the number of their parent
-  std::map<std::string, std::optional<v1::WorkflowDefinition>> versions_;       // by key; nullopt: the store does not have it
+  std::map<std::uint64_t, std::vector<core::child_changed>> reopened_children_;  // by the number of their parent
+  std::map<std::string, std::optional<v1::WorkflowDefinition>> versions_;        // by key; nullopt: the store does not have it
   std::uint64_t sequence_ = 0;
   std::uint64_t epoch_ = 0;
   store::batch open_;

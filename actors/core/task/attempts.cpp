@@ -189,6 +189,12 @@ bool task_machine::fill(std::uint32_t index, v1::Perform& message) {
   const auto input = text_of(mixed_up ? at(index - 1).input() : asked);
   if (!input) return false;
   message.set_input(std::string{*input});
+  // Since a restore steps are looked up that have never been handed over here. What cannot be rendered now is asked by its key alone.
+  if (step.direction() == v1::DIRECTION_LOOKUP && !step.has_input() && template_of(step, v1::DIRECTION_PERFORM).plain()) {
+    const task_document own{record_, *ctx_.payloads, out_.payloads, view_for(index, v1::EXPRESSION_PART_WITH)};
+    if (auto rendered = template_of(step, v1::DIRECTION_PERFORM).render(own, {}); rendered && !own.failure())
+      message.set_input(std::move(*rendered));
+  }
   message.set_idempotency_key(
       idempotency_key(record_, step, planted(&planted_faults::reuse_key) ? v1::DIRECTION_PERFORM : step.direction()));
   if (step.direction() != v1::DIRECTION_PERFORM) message.set_perform_key(perform_key_of(step));
@@ -270,8 +276,15 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   if (definition_of(step).undo().also_if_failed()) step.set_failure_count(std::max(step.failure_count(), 1U));
   // The first look-up has left the fault of the attempt in the record; one that failed may have left its own.
   const auto asked_once = attempt_of(step, v1::DIRECTION_LOOKUP) - excused_of(step, v1::DIRECTION_LOOKUP) <= 1;
-  // The agent's promise holds for ever: nothing can be performed under the old key any more.
+  // The agent's promise holds for ever: nothing can be performed under the old key any more. In time that a restore has lost the undo may
+  // have been sent under the next one.
+  const auto undo_doubtful = step.undo_doubtful();
+  const auto undo_key_used_at = step.undo_key_used_at_unix_ms();
   raise_generation(step, out_);
+  if (undo_doubtful) {
+    step.set_undo_doubtful(true);
+    step.set_undo_key_used_at_unix_ms(undo_key_used_at);
+  }
   step.set_direction(v1::DIRECTION_PERFORM);
   step.clear_doubtful();
   step.clear_given_up();

@@ -37,7 +37,8 @@ void may_be_performed(v1::StepRecord& step, std::int64_t backup_unix_ms) {
   step.clear_not_before_unix_ms();
   // A look-up changes nothing: it is made again, unless it was in vain. Its answer about this key does not cover the next key.
   if (step.direction() == v1::DIRECTION_LOOKUP && step.state() == v1::STEP_STATE_IN_DOUBT) {
-    if (step.given_up()) return;
+    // One in vain stays so. An operator may have said since that it never happened.
+    if (step.given_up()) return step.set_next_key_in_doubt(true);
     say_restored(step, backup_unix_ms);
     return;
   }
@@ -58,14 +59,17 @@ void doubt_undo(v1::StepRecord& step, std::int64_t backup_unix_ms) {
   if (step.undo_key_used_at_unix_ms() == 0) step.set_undo_key_used_at_unix_ms(backup_unix_ms);
 }
 
-void may_be_undone(v1::StepRecord& step, std::int64_t backup_unix_ms) {
+/// `performs`: its task may have performed it in the lost time, too.
+void may_be_undone(v1::StepRecord& step, std::int64_t backup_unix_ms, bool performs) {
   step.clear_not_before_unix_ms();
+  // Whatever a look-up said of a key that nothing was performed behind, the next one is that of the undo alone.
+  const auto last_key = step.state() == v1::STEP_STATE_IN_DOUBT && !performs;
   if (step.state() == v1::STEP_STATE_RUNNING) {
     step.set_state(v1::STEP_STATE_IN_DOUBT);
     step.set_doubtful(true);
   }
   doubt_undo(step, backup_unix_ms);
-  if (!step.given_up()) say_restored(step, backup_unix_ms);
+  if (!step.given_up() && !last_key) say_restored(step, backup_unix_ms);
 }
 
 bool says_finally(const v1::WorkflowDefinition* definition, const v1::StepRecord& step) {
@@ -97,6 +101,12 @@ void may_be_performed_though_left_over(v1::StepRecord& step, std::int64_t backup
   step.set_state(v1::STEP_STATE_IN_DOUBT);
 }
 
+/// The task went on without the step, and perhaps that never counted.
+bool was_passed_over_since(const v1::StepRecord& step, std::optional<std::int64_t> counted_until_unix_ms) {
+  return step.passed_over() && carried_out_elsewhere(step.kind()) && counted_until_unix_ms &&
+         step.ended_at_unix_ms() >= *counted_until_unix_ms;
+}
+
 /// Completed items stay where their step is tried again.
 bool may_begin_beside_what_stands(const v1::StepRecord& step) { return step.has_items() && count_items(step.items()).left_behind == 0; }
 
@@ -111,15 +121,25 @@ bool begins_items(const v1::WorkflowDefinition* definition, const v1::StepRecord
 
 bool is_open(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED; }
 
-/// Whether the last event that keeps the task from performing more is of this moment or later, as far as its latest events tell.
+/// Whether the event that keeps the task for good from performing more is of this moment or later, as far as its latest events tell.
+/// Nothing leads forward from an undo, an operator's terminate or a failed end, so the first of them counts. One that is to fail may be
+/// taken back.
 bool has_stopped_since(const v1::TaskRecord& record, std::int64_t unix_ms) {
   const auto stops = [](const v1::HistoryEvent& one) {
-    return one.kind() == v1::EVENT_KIND_TASK_UNDOING || one.kind() == v1::EVENT_KIND_TASK_FAILING;
+    return one.kind() == v1::EVENT_KIND_TASK_UNDOING || one.kind() == v1::EVENT_KIND_OPERATOR_TERMINATE ||
+           one.kind() == v1::EVENT_KIND_TASK_FAILED;
   };
   const auto& recent = record.recent();
-  const auto last = std::find_if(recent.rbegin(), recent.rend(), stops);
-  if (last != recent.rend()) return last->at_unix_ms() >= unix_ms;
+  const auto first = std::find_if(recent.begin(), recent.end(), stops);
+  if (first != recent.end()) return first->at_unix_ms() >= unix_ms;
   return recent.empty() || recent.begin()->at_unix_ms() >= unix_ms;
+}
+
+/// A child that begins later may have begun in the time that any of the restores has lost, and its keys may be as old as the first of them.
+void note_restored(v1::TaskRecord& record, std::int64_t backup_unix_ms) {
+  if (record.first_restored_from_unix_ms() == 0)
+    record.set_first_restored_from_unix_ms(record.restored_from_unix_ms() != 0 ? record.restored_from_unix_ms() : backup_unix_ms);
+  record.set_restored_from_unix_ms(backup_unix_ms);
 }
 
 }  // namespace
@@ -134,13 +154,13 @@ restored_rise::restored_rise(std::int64_t backup_unix_ms, moment now) {
 }
 
 void may_have_begun(v1::TaskRecord& record, std::int64_t backup_unix_ms) {
-  record.set_restored_from_unix_ms(backup_unix_ms);
+  note_restored(record, backup_unix_ms);
   for (auto& step : *record.mutable_steps())
-    if (carried_out_elsewhere(step.kind())) may_be_performed(step, backup_unix_ms);
+    if (carried_out_elsewhere(step.kind())) may_be_performed(step, record.first_restored_from_unix_ms());
 }
 
 void may_have_been_undone(v1::TaskRecord& record, std::int64_t backup_unix_ms) {
-  record.set_restored_from_unix_ms(backup_unix_ms);
+  note_restored(record, backup_unix_ms);
   for (auto& step : *record.mutable_steps())
     if (step.kind() == v1::STEP_KIND_CALL && step.state() != v1::STEP_STATE_UNDONE && step.state() != v1::STEP_STATE_SKIPPED)
       doubt_undo(step, backup_unix_ms);
@@ -154,21 +174,26 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
   // In the lost time, too, the task has waited for its start, unless the clock was ahead then by more than this.
   constexpr std::int64_t clock_margin_ms = 60'000;
   const auto still_to_start = (record.scheduled() || has_ended(record)) && record.start_at_unix_ms() > to_unix_ms(now) + clock_margin_ms;
-  // A task that is being undone or is to fail performs nothing any more, unless that never counted.
+  // A task that is being undone or terminated performs nothing any more, unless that never counted. One that is to fail may have been taken
+  // back by an operator.
   const auto stopped = undoing || failed || record.failing();
-  const auto performs = !still_to_start && (!stopped || (counted_until_unix_ms && has_stopped_since(record, *counted_until_unix_ms)));
+  const auto goes_forward = !undoing && !failed && !record.terminated();
+  const auto performs = !still_to_start && (goes_forward || (counted_until_unix_ms && has_stopped_since(record, *counted_until_unix_ms)));
   if (has_ended(record)) {
     const auto to_be_settled = [&](const v1::StepRecord& step) {
       return is_open(step) || was_left_over_since(step, counted_until_unix_ms);
     };
-    if (!stopped || !performs || std::none_of(record.steps().begin(), record.steps().end(), to_be_settled)) return false;
+    const auto to_be_named = [&](const v1::StepRecord& step) { return was_passed_over_since(step, counted_until_unix_ms); };
+    const auto& all = record.steps();
+    if (!stopped && std::none_of(all.begin(), all.end(), to_be_named)) return false;
+    if (stopped && (!performs || std::none_of(all.begin(), all.end(), to_be_settled))) return false;
     if (undone) {
       record.set_state(v1::TASK_STATE_UNDOING);
       record.clear_finished_at_unix_ms();
     }
   }
   if (undoing && performs) record.set_undo_uncertain(true);
-  record.set_restored_from_unix_ms(backup_unix_ms);
+  note_restored(record, backup_unix_ms);
   const restored_rise rise{backup_unix_ms, now};
   add_event(record, v1::EVENT_KIND_TASK_RESTORED, 0, 0, now, "from a backup of " + format_utc(backup_unix_ms));
   for (int i = 0; i < record.steps_size(); ++i) {
@@ -200,7 +225,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       case v1::STEP_STATE_UNDONE: break;
       case v1::STEP_STATE_COMPLETED:
       case v1::STEP_STATE_UNDOING:
-        if ((undoing || step.dropped()) && step.kind() == v1::STEP_KIND_CALL) may_be_undone(step, backup_unix_ms);
+        if ((undoing || step.dropped()) && step.kind() == v1::STEP_KIND_CALL) may_be_undone(step, backup_unix_ms, performs);
         break;
       case v1::STEP_STATE_PENDING:
       case v1::STEP_STATE_FAILED:
@@ -234,7 +259,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
           step.set_state(v1::STEP_STATE_PENDING);
           break;
         }
-        undoing || step.dropped() ? may_be_undone(step, backup_unix_ms) : may_be_performed(step, backup_unix_ms);
+        undoing || step.dropped() ? may_be_undone(step, backup_unix_ms, performs || !undoing) : may_be_performed(step, backup_unix_ms);
         break;
     }
   }
@@ -242,7 +267,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
   auto& done = *record.mutable_actions();
   done.erase(std::remove_if(done.begin(), done.end(), [](const v1::ActionDone& one) { return is_callback_token(one.token()); }),
              done.end());
-  const auto waits = record.state() == v1::TASK_STATE_PENDING || failed || sleeps(record);
+  const auto waits = record.state() == v1::TASK_STATE_PENDING || has_ended(record) || sleeps(record);
   record.set_due_unix_ms(record.scheduled() ? record.start_at_unix_ms() : waits ? 0 : to_unix_ms(now));
   // A receiver drops sequences that it has seen, and may have seen later ones than the backup holds.
   if (record.has_reply()) record.set_status_sequence(record.status_sequence() + rise.status_sequence);

@@ -307,6 +307,7 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out) {
   set_payload(record, *record.mutable_input(), std::move(source.input), out);
   if (!source.item.empty()) set_payload(record, *record.mutable_item(), std::move(source.item), out);
   ctx.engine->begin(*ctx.definition, record);
+  record.set_first_restored_from_unix_ms(source.first_restored_from_unix_ms);
   if (source.restored_from_unix_ms != 0 && !planted.child_forgets_restore) may_have_begun(record, source.restored_from_unix_ms);
   add_event(record, v1::EVENT_KIND_TASK_SUBMITTED, 0, 0, ctx.now,
             record.scheduled() ? "starts at " + format_utc(record.start_at_unix_ms()) : std::string{});

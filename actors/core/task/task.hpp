@@ -42,6 +42,7 @@ struct new_task {
   std::optional<v1::ParentOf> parent;      // of a child
   std::string item{};                      // of a child with ParentOf.call_of: JSON text
   std::int64_t restored_from_unix_ms = 0;  // not 0: the child may have begun before, in time that a restore has lost since this moment
+  std::int64_t first_restored_from_unix_ms = 0;  // of the first of several restores; 0: as restored_from_unix_ms
 };
 
 /// The record of a new task: pending, with its initial steps.

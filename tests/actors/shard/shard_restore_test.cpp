@@ -389,5 +389,55 @@ TEST_F(shard_restore_test, or_caught_up_where_that_is_asked_for) {
   EXPECT_EQ((*store::load_job(*store->read(), "hourly"))->launched(), 5u);
 }
 
+TEST_F(shard_restore_test, a_parent_knows_of_a_child_that_has_failed_that_it_may_have_done_something) {
+  start();
+  deploy(workflow_of({step("pack")}, "shipment"));
+  v1::StepDefinition ship;
+  ship.set_name("ship");
+  ship.set_kind(v1::STEP_KIND_WORKFLOW);
+  ship.set_workflow("shipment");
+  ship.set_on_failure(v1::ON_FAILURE_PARK);
+  deploy(workflow_of({ship}));
+  submit("t1");
+  time.now_ms += 1'000;
+  ASSERT_TRUE(store->begin_recovery(time.now_ms).ok());
+  time.now_ms += 1'000;
+  operate("t1/ship~1", v1::OPERATOR_VERB_TERMINATE);
+  ASSERT_EQ(task("t1").steps(0).state(), v1::STEP_STATE_FAILED);
+  ASSERT_FALSE(task("t1").steps(0).child().stands());
+  time.now_ms += an_hour_ms;
+  restore();
+  EXPECT_TRUE(task("t1/ship~1").steps(0).doubtful());
+  EXPECT_EQ(task("t1").steps(0).state(), v1::STEP_STATE_FAILED);
+  EXPECT_TRUE(task("t1").steps(0).child().stands());
+  open();
+  start();
+  operate("t1", v1::OPERATOR_VERB_RETRY, "ship");
+  const auto& reply = out.operations.at(3);
+  ASSERT_EQ(reply.results_size(), 1);
+  EXPECT_EQ(reply.results(0).error().sentence(), "task t1/ship~1 has failed, and what it has done stands or is in doubt");
+}
+
+TEST_F(shard_restore_test, times_of_a_job_without_a_next_time_are_skipped_too) {
+  start();
+  deploy();
+  apply_hourly();
+  shell.reset();
+  auto job = **store::load_job(*store->read(), "hourly");
+  const auto before = store::index_state_of(job);
+  job.set_next_unix_ms(0);  // as where its zone is unknown
+  store::batch rows;
+  store::put_job(rows, before, job);
+  const auto progress = store->read()->get_progress();
+  rows.sequence = progress.sequence + 1;
+  rows.epoch = progress.epoch;
+  auto counters = progress.shard;
+  store::seal_counters(rows, counters);  // include store/rows/counters.hpp
+  ASSERT_TRUE(store->commit({rows}).ok());
+  time.now_ms += 5 * an_hour_ms;
+  EXPECT_EQ(restore().jobs, 0u);
+  EXPECT_EQ((**store::load_job(*store->read(), "hourly")).restored_until_unix_ms(), time.now_ms);
+}
+
 }  // namespace
 }  // namespace fairlead::testing
