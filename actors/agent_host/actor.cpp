@@ -75,10 +75,12 @@ class agent_shell final : public agent_outbox {
     after_message();
   }
 
+  /// One more than is unsettled as long as a shard has not heard of it, which may be handing something over.
   std::uint32_t drain(bool on) {
     links_.drain(on);
     keep_in_touch();
-    return static_cast<std::uint32_t>(host_.held());
+    const auto unheard = on && links_.waits_to_be_heard() ? 1U : 0U;
+    return static_cast<std::uint32_t>(host_.unsettled()) + unheard;
   }
 
   void redefined(const agent_redefined& what) {

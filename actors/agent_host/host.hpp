@@ -108,6 +108,8 @@ class agent_host {
   /// While attempts are held, a change of the clock must be noticed soon.
   bool holds_any() const noexcept { return !held_.empty(); }
   std::size_t held() const noexcept { return held_.size(); }
+  /// Attempts in progress, and those whose outcomes are not acknowledged: these are lost with the host.
+  std::size_t unsettled() const noexcept { return held_.size() + outcomes_.size(); }
   /// Nothing is in progress, and every outcome is acknowledged.
   bool idle() const noexcept { return held_.empty() && outcomes_.empty(); }
   /// Attempts held for one shard.

@@ -141,10 +141,10 @@ void agent_links::try_later(link& one, moment now) {
   one.may_ask = now + core::backoff_after(++one.refusals, first_backoff, longest_backoff);
 }
 
-/// An instance that leaves waits for attempts that had been handed over before the shard knew. A registration that says nothing new makes
-/// the shard hand them over again.
+/// An instance that leaves or drains waits for attempts that had been handed over before the shard knew. A registration that says nothing
+/// new makes the shard hand them over again.
 void agent_links::await_missing(std::uint32_t shard, link& one, std::uint32_t held_there, moment now) {
-  if (!leaving_ || held_there <= held_(shard)) {
+  if ((!leaving_ && !draining_) || held_there <= held_(shard)) {
     one.missing = 0;
     return;
   }

@@ -487,11 +487,11 @@ std::optional<error> scheduler::decide_about(std::uint64_t number, const core::e
 
 void scheduler::create_child(v1::Submission& item, core::child_order& order, v1::ParentOf parent, workflow_catalog::handle definition) {
   const auto* by = find(parent.number());
-  const auto restored_from_ms = by == nullptr ? 0 : by->record.restored_from_unix_ms();
-  const auto first_restored_from_ms = by == nullptr ? 0 : by->record.first_restored_from_unix_ms();
+  const auto& of = by == nullptr ? v1::TaskRecord::default_instance() : by->record;
   auto hash = store::submission_hash(order.workflow, order.input, item.labels(), item.priority(), nullptr);
   create(item, std::move(order.input), std::move(hash), std::move(definition), 0,
-         {std::nullopt, order.deadline_unix_ms, std::move(parent), restored_from_ms, std::move(order.item_json), first_restored_from_ms});
+         {std::nullopt, order.deadline_unix_ms, std::move(parent), of.restored_from_unix_ms(), std::move(order.item_json),
+          of.first_restored_from_unix_ms()});
 }
 
 result<workflow_catalog::handle> scheduler::pinned_to(std::uint64_t number, std::uint32_t call_of) {

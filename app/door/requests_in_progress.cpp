@@ -29,8 +29,15 @@ void requests_in_progress::on_completed(void* self, MHD_Connection*, void** cont
 }
 
 void requests_in_progress::deliver() {
-  for (auto& what : mail->take())
-    if (const auto one = waiting.find(what.number); one != waiting.end() && one->second->take(std::move(what))) waiting.erase(one);
+  for (auto& what : mail->take()) {
+    const auto one = waiting.find(what.number);
+    if (one == waiting.end()) {
+      // Its client has gone since it was put there.
+      if (what.head && what.head->if_unsent) what.head->if_unsent();
+    } else if (one->second->take(std::move(what))) {
+      waiting.erase(one);
+    }
+  }
 }
 
 void requests_in_progress::lose_client(std::uint64_t number) {

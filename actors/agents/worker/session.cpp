@@ -63,7 +63,8 @@ void worker_session::start(const v1::Perform& what, completion done) {
   // The worker had begun it before it moved here, and has abandoned it meanwhile.
   if (abandons_ && have_.count(what.ticket()) != 0) return done(key, abandoned_attempt());
   if (is_over() || what.ticket().empty()) return done(key, not_begun());
-  if (std::find(as_.calls.begin(), as_.calls.end(), what.call()) == as_.calls.end())
+  // What the worker has begun ends as it says, also where it takes no more of the kind.
+  if (have_.count(what.ticket()) == 0 && std::find(as_.calls.begin(), as_.calls.end(), what.call()) == as_.calls.end())
     return done(key, permanent_fault("unknown_call", "the worker has no call " + what.call()));
   held_attempt one;
   one.what = what;
@@ -173,7 +174,7 @@ void worker_session::unsent(std::uint64_t answer) {
   for (auto& [key, one] : attempts_) {
     if (one.answer != answer || one.is_known) continue;
     one.answer = 0;
-    one.is_carried = false;
+    one.is_carried = one.was_carried;
     queue_.push_front(key);
   }
 }
@@ -211,7 +212,7 @@ void worker_session::deliver() {
       ++at;
       continue;
     }
-    one.is_carried = true;
+    one.was_carried = std::exchange(one.is_carried, true);
     one.answer = answers_ + 1;
     out.attempts.push_back({one.what, lease_ms});
     at = queue_.erase(at);

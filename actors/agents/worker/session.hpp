@@ -171,6 +171,7 @@ class worker_session final : public carried_backend {
     moment came;
     std::uint64_t answer = 0;   // that carried it last; 0: none of this node
     bool is_carried = false;    // an answer has carried it
+    bool was_carried = false;   // one before the latest that did
     bool is_known = false;      // the worker has it
     bool may_be_known = false;  // the answer of another node may have carried it
     std::uint64_t last_beat = 0;

@@ -343,5 +343,22 @@ TEST_F(agent_links_test, says_when_it_has_something_to_do_next) {
   EXPECT_EQ(links->next(), now() + duration{500});
 }
 
+TEST_F(agent_links_test, drains_only_with_the_attempts_that_had_been_handed_over_before_the_shard_knew) {
+  join({0});
+  links->drain(true);
+  EXPECT_TRUE(links->waits_to_be_heard());
+  auto what = asked();
+  ASSERT_EQ(what.size(), 1u);
+  EXPECT_TRUE(what[0].draining);
+  welcome(what[0], 1);
+  EXPECT_TRUE(links->waits_to_be_heard()) << "the attempt is on its way";
+  held[0] = 1;
+  now_ms += 100;
+  what = asked();
+  ASSERT_EQ(what.size(), 1u);
+  welcome(what[0], 1);
+  EXPECT_FALSE(links->waits_to_be_heard()) << "the host itself says that it holds the attempt";
+}
+
 }  // namespace
 }  // namespace fairlead::testing

@@ -274,5 +274,39 @@ TEST_F(listener_test, ends_in_order_and_says_so) {
   EXPECT_NE(streams.read_all().find("bye"), std::string::npos);
 }
 
+TEST(listener_of_late_answers, says_that_one_was_not_sent_whose_client_went_as_it_came) {
+  std::unique_ptr<client_socket> goes;
+  std::shared_ptr<answerer> for_nobody;
+  std::atomic<bool> waits = false;
+  std::atomic<int> unsent = 0;
+  const auto made = listener::start(
+      std::move(listen_on({"127.0.0.1", 0}).value()), {},
+      [&](const request&, std::shared_ptr<answerer> to) {
+        if (!for_nobody) {
+          for_nobody = std::move(to);
+          waits = true;
+          return false;
+        }
+        // On the listener's thread: the answer is put and the client goes before it looks at either.
+        answer out;
+        out.if_unsent = [&] { ++unsent; };
+        (*for_nobody)(std::move(out));
+        goes->close();
+        ::poll(nullptr, 0, 5);  // its end arrives
+        (*to)({});
+        return false;
+      },
+      [] { return "made"; }, "1.2.3");
+  ASSERT_TRUE(made.ok());
+  goes = std::make_unique<client_socket>((*made)->port());
+  goes->ask("/");
+  for (int i = 0; i < patience_ms && !waits; ++i) ::poll(nullptr, 0, 1);
+  client_socket stays{(*made)->port()};
+  stays.ask("/");
+  stays.read_until("\r\n\r\n");
+  for (int i = 0; i < patience_ms && unsent == 0; ++i) ::poll(nullptr, 0, 1);
+  EXPECT_EQ(unsent, 1);
+}
+
 }  // namespace
 }  // namespace fairlead::app::door

@@ -370,5 +370,31 @@ TEST_F(worker_session_test, leaves_what_it_names_and_abandons_in_doubt) {
   EXPECT_FALSE(last().not_begun());
 }
 
+TEST_F(worker_session_test, never_gives_back_what_an_answer_has_carried_before_the_one_that_was_not_sent) {
+  hand_over({attempt(1)});
+  EXPECT_EQ(tasks(take(0)), (numbers{1}));
+  EXPECT_EQ(tasks(take(0)), (numbers{1})) << "the first answer may still be on its way";
+  worker->unsent(2);
+  settle();
+  pass(2'000);
+  EXPECT_TRUE(sent.empty());
+  EXPECT_EQ(worker->held(), 1u);
+  EXPECT_EQ(tasks(take(0)), (numbers{1})) << "it comes again all the same";
+}
+
+TEST_F(worker_session_test, refuses_nothing_that_the_worker_has_begun_when_it_had_the_call) {
+  begin(true, {ticket(1)});
+  welcome(1);
+  auto what = attempt(1);
+  what.set_call("fly");
+  hand_over({what});
+  EXPECT_TRUE(sent.empty());
+  const auto said = report({{ticket(1), agents::completed("1")}});
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_FALSE(last().has_fault());
+  record(1);
+  EXPECT_EQ(how(said), session::report_result::accepted);
+}
+
 }  // namespace
 }  // namespace fairlead::testing
