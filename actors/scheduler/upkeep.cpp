@@ -26,7 +26,6 @@ namespace fairlead {
 namespace {
 
 constexpr std::size_t sentence_limit = 1024;  // bytes kept of the sentence of a failure
-
 constexpr std::size_t pending_chunk = 256;    // pending tasks read ahead
 constexpr std::ptrdiff_t go_on_at_once = 32;  // steps that go on between two looks at what may begin
 
