@@ -10,6 +10,7 @@
 #include "store/rows/deletion_rows.hpp"
 #include "store/rows/service_rows.hpp"
 #include "store/rows/task_rows.hpp"
+#include "tests/simulation/checker/own/child_book.hpp"
 #include "tests/simulation/people/archive_people.hpp"
 #include "tests/simulation/people/callers.hpp"
 #include "tests/simulation/people/clients.hpp"
@@ -334,7 +335,7 @@ class scene {
         const auto record = store::load_task(*view, number);
         if (!record.ok() || !*record) continue;
         const auto& id = (*record)->id();
-        auto& its = families[id.substr(0, id.find('/'))];
+        auto& its = families[root_of(id)];
         its.parked = its.parked || (*record)->parked();
         for (const auto& step : (*record)->steps()) its.begun += begun_items(step.items());
       }

@@ -6,17 +6,6 @@
 namespace fairlead::core::testing {
 namespace {
 
-v1::WorkflowDefinition failing(std::vector<v1::StepDefinition> steps) {
-  auto out = graph(std::move(steps));
-  out.set_on_failure(v1::ON_FAILURE_FAIL);
-  return out;
-}
-
-v1::StepDefinition in_doubt_fail(v1::StepDefinition of) {
-  of.set_in_doubt(v1::IN_DOUBT_FAIL);
-  return of;
-}
-
 std::string last_detail(const world& w) { return w.record.recent(w.record.recent_size() - 1).detail(); }
 
 TEST(task_fail, ends_the_task_and_leaves_what_was_done) {

@@ -5,17 +5,6 @@
 namespace fairlead::core::testing {
 namespace {
 
-v1::WorkflowDefinition that_fails(std::vector<v1::StepDefinition> steps) {
-  auto out = graph(std::move(steps));
-  out.set_on_failure(v1::ON_FAILURE_FAIL);
-  return out;
-}
-
-v1::StepDefinition stays_in_doubt(v1::StepDefinition of) {
-  of.set_in_doubt(v1::IN_DOUBT_FAIL);
-  return of;
-}
-
 v1::StepDefinition called_back(v1::StepDefinition of) {
   of.set_callback_ms(60'000);
   return of;
@@ -38,7 +27,7 @@ v1::StepDefinition for_each_of(const std::string& name, std::uint32_t at_once, b
 }
 
 TEST(task_released, by_a_callback_has_its_step_wait_as_after_any_fault) {
-  world w{that_fails({called_back(stays_in_doubt(step("sign"))), step("b")})};
+  world w{failing({called_back(in_doubt_fail(step("sign"))), step("b")})};
   w.started();
   w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
   ASSERT_TRUE(w.record.failing());
@@ -54,7 +43,7 @@ TEST(task_released, by_a_callback_has_its_step_wait_as_after_any_fault) {
 TEST(task_released, by_a_callback_repeats_nothing_that_is_to_stay_in_doubt) {
   auto pay = step("pay");
   pay.set_in_doubt(v1::IN_DOUBT_PARK);
-  world w{that_fails({called_back(stays_in_doubt(step("sign"))), pay})};
+  world w{failing({called_back(in_doubt_fail(step("sign"))), pay})};
   w.started();
   w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
   ASSERT_TRUE(w.fault(1, 1, v1::FAULT_KIND_IN_DOUBT).parked);
@@ -65,7 +54,7 @@ TEST(task_released, by_a_callback_repeats_nothing_that_is_to_stay_in_doubt) {
 TEST(task_released, by_a_callback_gives_no_attempt_beyond_the_last_to_what_never_happened) {
   auto pay = step("pay");
   pay.set_attempts(1);
-  world w{that_fails({called_back(stays_in_doubt(step("sign"))), pay, step("log")})};
+  world w{failing({called_back(in_doubt_fail(step("sign"))), pay, step("log")})};
   w.agents.lookups = {"do_pay", "do_log"};
   w.started();
   for (std::uint32_t i = 0; i < 3; ++i) w.fault(i, 1, v1::FAULT_KIND_IN_DOUBT);
@@ -76,7 +65,7 @@ TEST(task_released, by_a_callback_gives_no_attempt_beyond_the_last_to_what_never
 }
 
 TEST(task_released, by_a_retry_of_the_very_step_that_is_to_stay_in_doubt_performs_it) {
-  world w{that_fails({stays_in_doubt(step("a")), step("b")})};
+  world w{failing({in_doubt_fail(step("a")), step("b")})};
   w.started();
   w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
   ASSERT_TRUE(w.record.failing());
@@ -91,7 +80,7 @@ TEST(task_released, by_a_retry_of_a_sub_workflow_begins_another_child) {
   ship.set_name("ship");
   ship.set_kind(v1::STEP_KIND_WORKFLOW);
   ship.set_workflow("shipping");
-  world w{that_fails({ship, step("b")})};
+  world w{failing({ship, step("b")})};
   w.started();
   w.apply(w.of_child(0, v1::TASK_STATE_UNDONE));
   ASSERT_TRUE(w.record.failing());
@@ -100,7 +89,7 @@ TEST(task_released, by_a_retry_of_a_sub_workflow_begins_another_child) {
 }
 
 TEST(task_released, waits_for_the_callback_of_what_was_accepted_meanwhile) {
-  world w{that_fails({called_back(step("sign")), step("b")})};
+  world w{failing({called_back(step("sign")), step("b")})};
   w.started();
   w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
   ASSERT_TRUE(w.record.failing());
@@ -116,7 +105,7 @@ TEST(task_released, waits_for_the_callback_of_what_was_accepted_meanwhile) {
 TEST(task_released, by_a_callback_gives_the_undo_of_a_dropped_step_no_attempt_beyond_the_last) {
   auto d = step("d", {"a", "b"});
   d.set_join(1);
-  world w{that_fails({undoable(step("a")), undoable(step("b")), d, called_back(stays_in_doubt(step("sign")))})};
+  world w{failing({undoable(step("a")), undoable(step("b")), d, called_back(in_doubt_fail(step("sign")))})};
   w.started();
   w.outcome(0, 1);
   w.outcome(1, 1);
@@ -138,7 +127,7 @@ TEST(task_released, by_a_callback_leaves_the_next_round_its_moment) {
   poll.mutable_repeat()->set_until_json(R"("${ .steps.poll.done }")");
   poll.mutable_repeat()->set_every_ms(600'000);
   poll.mutable_repeat()->set_most(9);
-  world w{that_fails({poll, called_back(stays_in_doubt(step("sign"))), step("b")})};
+  world w{failing({poll, called_back(in_doubt_fail(step("sign"))), step("b")})};
   w.started();
   w.outcome(0, 1, R"({"done":false})");
   const auto next_ms = w.now_ms + 600'000;
@@ -157,7 +146,7 @@ TEST(task_released, after_the_clock_was_set_back_waits_no_longer_than_from_now) 
   pause.set_kind(v1::STEP_KIND_WAIT);
   pause.set_with_json(R"("10m")");
   pause.mutable_undo()->set_none(true);
-  world w{that_fails({pause, step("check"), step("hold")})};
+  world w{failing({pause, step("check"), step("hold")})};
   w.started();
   w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
   ASSERT_TRUE(w.record.failing());
@@ -169,7 +158,7 @@ TEST(task_released, after_the_clock_was_set_back_waits_no_longer_than_from_now) 
 }
 
 TEST(task_released, goes_on_with_a_list_whose_failures_are_collected) {
-  world w{that_fails({step("a"), step("b"), for_each_of("ship", 1, true)})};
+  world w{failing({step("a"), step("b"), for_each_of("ship", 1, true)})};
   w.started("[1,2]");
   w.apply(w.of_child(2, v1::TASK_STATE_FAILED, "t1/ship~1.1"));
   w.fault(0, 1, v1::FAULT_KIND_PERMANENT);

@@ -80,6 +80,18 @@ inline v1::WorkflowDefinition graph(const std::vector<v1::StepDefinition>& steps
   return out;
 }
 
+/// A task of it fails once a step has failed.
+inline v1::WorkflowDefinition failing(const std::vector<v1::StepDefinition>& steps) {
+  auto out = graph(steps);
+  out.set_on_failure(v1::ON_FAILURE_FAIL);
+  return out;
+}
+
+inline v1::StepDefinition in_doubt_fail(v1::StepDefinition of) {
+  of.set_in_doubt(v1::IN_DOUBT_FAIL);
+  return of;
+}
+
 /// Attempts count for the rule that names the fault they ended with, and for the step itself where none does.
 inline void check_counts(const v1::StepRecord& step, const v1::StepDefinition& of) {
   EXPECT_LE(step.retried_size(), of.retry_size());
