@@ -19,6 +19,7 @@ constexpr duration look_again_after{20};
 constexpr duration links_answer_limit = std::chrono::seconds{2};
 constexpr auto path_of_shards = "node/shards";
 constexpr duration leads_move_within = std::chrono::seconds{2};
+constexpr duration drain_heard_within{500};
 
 template <class Handle>
 caf::strong_actor_ptr pointer(const Handle& handle) {
@@ -243,6 +244,12 @@ v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
                  : "the node is drained no longer");
       out.set_leads(decline_leads(drain));
       out.set_held(drain_agents(drain));
+      // An agent counts one more until its shards have heard of it.
+      const auto until = std::chrono::steady_clock::now() + drain_heard_within;
+      while (drain && out.held() > 0 && std::chrono::steady_clock::now() < until) {
+        std::this_thread::sleep_for(look_again_after);
+        out.set_held(drain_agents(drain));
+      }
       break;
     }
     case v1::NODE_VERB_RELOAD: {

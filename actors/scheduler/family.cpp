@@ -159,7 +159,10 @@ void families::carry_out(std::uint64_t parent, core::child_order& order) {
   const auto* by = sound(*world_.tasks, parent);
   core::operated asked{order.action};
   asked.by_parent = true;
-  if (by != nullptr) asked.restored_from_unix_ms = by->restored_from_unix_ms();
+  if (by != nullptr) {
+    asked.restored_from_unix_ms = by->restored_from_unix_ms();
+    asked.first_restored_from_unix_ms = by->first_restored_from_unix_ms();
+  }
   const auto refused = world_.tasks->decide_about(number, asked);
   if (was_over && !refused) world_.archive->reopened(number, world_.batches->sequence());
   const auto undone = child->state() == v1::TASK_STATE_UNDOING || child->state() == v1::TASK_STATE_UNDONE;

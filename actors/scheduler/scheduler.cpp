@@ -367,10 +367,10 @@ void scheduler::count(const store::task_index_state& before, const v1::TaskRecor
 // ---- the tasks of launches ----
 
 std::uint64_t scheduler::create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
-                                       std::int64_t deadline_unix_ms) {
+                                       std::int64_t deadline_unix_ms, std::int64_t restored_from_unix_ms) {
   auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority(), nullptr);
-  const auto number =
-      create(item, std::move(input), std::move(hash), std::move(definition), 0, {std::move(launch), deadline_unix_ms, std::nullopt, 0, {}});
+  const auto number = create(item, std::move(input), std::move(hash), std::move(definition), 0,
+                             {std::move(launch), deadline_unix_ms, std::nullopt, restored_from_unix_ms, {}});
   families_.settle(number);
   return number;
 }

@@ -248,7 +248,7 @@ class scheduler final : private launch_tasks, private family_tasks {
 
   // The port through which launches use tasks (launch_tasks).
   std::uint64_t create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
-                              std::int64_t deadline_unix_ms) override;
+                              std::int64_t deadline_unix_ms, std::int64_t restored_from_unix_ms) override;
   void cancel_launch(std::uint64_t number, const std::string& reason) override;
   v1::TaskState final_state_of(std::uint64_t number, const std::string& id) override;
   result<bool> has_task(const std::string& id) override;

@@ -12,6 +12,7 @@
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/restore.hpp"
 #include "actors/core/task/steps/item_output.hpp"
+#include "messages/items.hpp"
 #include "messages/lineage.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
@@ -24,8 +25,9 @@ namespace fairlead {
 namespace {
 
 constexpr std::size_t batch_bytes = 1U << 20;
-constexpr std::size_t read_at_a_time = 512;  // tasks or jobs
-constexpr std::size_t named_jobs = 20;       // in the alert
+constexpr std::size_t read_at_a_time = 512;       // tasks or jobs
+constexpr std::size_t named_jobs = 20;            // in the alert
+constexpr std::int64_t clock_margin_ms = 60'000;  // by which the clock may have been ahead in the lost time
 
 class restorer {
  public:
@@ -166,10 +168,16 @@ class restorer {
   static bool tell(v1::TaskRecord& parent, const core::child_changed& news) {
     if (static_cast<int>(news.step) >= parent.steps_size()) return false;
     auto& step = *parent.mutable_steps(static_cast<int>(news.step));
+    if (step.has_items()) return tell_of_item(parent, step, news);
     // One that has failed may have left something that its parent does not know of.
     const auto failed = news.state == v1::TASK_STATE_FAILED;
     if (step.child().id() != news.id || step.child().state() != (failed ? v1::TASK_STATE_FAILED : v1::TASK_STATE_UNDONE)) return false;
     if (failed && (!news.stands || step.child().stands())) return false;
+    // In a task that is to fail the step was not given up. It is answered once the task is taken back.
+    if (step.state() == v1::STEP_STATE_PENDING && step.doubtful()) {
+      step.set_state(v1::STEP_STATE_IN_DOUBT);
+      if (!parent.failing()) step.set_given_up(true);
+    }
     // It is undone before another one begins, and with its step.
     if (failed && step.state() == v1::STEP_STATE_IN_DOUBT) {
       step.set_state(v1::STEP_STATE_FAILED);
@@ -179,6 +187,19 @@ class restorer {
     known.set_state(news.state);
     known.set_parked(news.parked);
     known.set_stands(news.stands);
+    return true;
+  }
+
+  /// An item that has failed and may have left something is undone before it begins again, and with its step. That other items may have begun
+  /// since the backup stays in doubt.
+  static bool tell_of_item(const v1::TaskRecord& parent, v1::StepRecord& step, const core::child_changed& news) {
+    auto& items = *step.mutable_items();
+    if (news.state != v1::TASK_STATE_FAILED || !news.stands || news.item == 0 || news.item > begun_items(items)) return false;
+    const auto item = news.item - 1;
+    if (item_id(parent, step, item) != news.id || item_state_of(items, item) != item_state::failed) return false;
+    set_item_state(items, item, item_state::left_behind);
+    step.mutable_child()->set_id(news.id);
+    step.mutable_child()->set_stands(true);
     return true;
   }
 
@@ -217,18 +238,35 @@ class restorer {
   }
 
   status restore_one(v1::JobRecord& job) {
-    if (job.next_unix_ms() > how_.now_unix_ms) return nothing{};
+    const auto before = store::index_state_of(job);
+    const auto may_have_started = note_waiting(job);
+    if (job.next_unix_ms() > how_.now_unix_ms) return may_have_started ? put(before, job) : status{nothing{}};
     // Without a next time it is given up, its zone is unknown, or its schedule is over. It may go on from its mark later.
     const auto passed = job.next_unix_ms() != 0;
     if (passed) ++report_.jobs;
-    if (how_.relaunch) return nothing{};
+    if (how_.relaunch) return may_have_started ? put(before, job) : status{nothing{}};
     if (passed && report_.jobs <= named_jobs)
       backfills_ += (backfills_.empty() ? "" : "; ") + ("fairlead job backfill " + job.spec().name()) + " --from " +
                     format_utc(job.next_unix_ms()) + " --to " + format_utc(how_.now_unix_ms);
-    const auto before = store::index_state_of(job);
     job.set_restored_until_unix_ms(how_.now_unix_ms);
+    return put(before, job);
+  }
+
+  status put(const store::job_index_state& before, const v1::JobRecord& job) {
     store::put_job(open_, before, job);
     return write_if_large();
+  }
+
+  /// A launch that waited may have become a task since, as a live task's step may have been performed.
+  bool note_waiting(v1::JobRecord& job) const {
+    auto out = false;
+    for (auto& launch : *job.mutable_open()) {
+      if (launch.state() != v1::LAUNCH_STATE_WAITING || launch.start_at_unix_ms() > how_.now_unix_ms + clock_margin_ms) continue;
+      if (launch.restored_from_unix_ms() != 0) continue;  // of the earliest backup
+      launch.set_restored_from_unix_ms(report_.backup_unix_ms);
+      out = true;
+    }
+    return out;
   }
 
   void raise_alert() {

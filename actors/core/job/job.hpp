@@ -135,7 +135,8 @@ struct launch_start {
   std::string task_id;
   std::string input;  // JSON text
   v1::LaunchOf launch;
-  std::int64_t deadline_unix_ms = 0;  // 0: none
+  std::int64_t deadline_unix_ms = 0;       // 0: none
+  std::int64_t restored_from_unix_ms = 0;  // of a backup since which there may have been this task; 0: none
 };
 
 /// A running task to cancel for a later launch.

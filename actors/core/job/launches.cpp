@@ -184,6 +184,7 @@ std::optional<std::string> job_machine::start(v1::OpenLaunch& launch) {
   out.nominal_unix_ms = launch.nominal_unix_ms();
   out.task_id = id_of(launch.nominal_unix_ms());
   out.deadline_unix_ms = deadline_of(launch);
+  out.restored_from_unix_ms = launch.restored_from_unix_ms();
   out.launch.set_job(record_.spec().name());
   out.launch.set_nominal_unix_ms(launch.nominal_unix_ms());
   out.launch.set_zone(record_.spec().zone().empty() ? "UTC" : record_.spec().zone());

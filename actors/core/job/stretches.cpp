@@ -80,7 +80,8 @@ void job_machine::cut_run(const v1::LaunchRecord& run, const std::vector<std::in
 void job_machine::backfill(const v1::JobAction& what) {
   const auto& name = record_.spec().name();
   const auto from_ms = what.from_unix_ms();
-  const auto to_ms = what.to_unix_ms();
+  // Clocks of two machines differ: "until now" may be a moment ahead of this one.
+  const auto to_ms = what.to_unix_ms() - now_ms_ < on_time_ms ? std::min(what.to_unix_ms(), now_ms_) : what.to_unix_ms();
   if (from_ms < 0) return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time range begins before 1970");
   if (from_ms > to_ms) return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time range ends before it begins");
   if (to_ms > now_ms_)
@@ -217,6 +218,7 @@ void job_machine::rewind(const v1::JobAction& what) {
   if (what.verb() == v1::JOB_VERB_REWIND_DRY_RUN) return foresee_rewind(to_ms, *rows, times);
   auto& open = *record_.mutable_open();
   const v1::LaunchRecord* newest = nullptr;
+  std::uint64_t not_missed = 0;  // times that are launched when they come
   for (const auto& row : *rows) {
     if (!is_decided_anew(row, to_ms)) {
       newest = &row;
@@ -228,8 +230,10 @@ void job_machine::rewind(const v1::JobAction& what) {
     if (is_run(row)) {
       auto stay = times.at(row.nominal_unix_ms());
       stay.erase(std::upper_bound(stay.begin(), stay.end(), to_ms), stay.end());
+      if (row.skip() == v1::SKIP_REASON_OUTSIDE_WINDOW) not_missed += row.count() - stay.size();
       cut_run(row, stay, {});
     } else {
+      if (row.skip() == v1::SKIP_REASON_OUTSIDE_WINDOW) ++not_missed;
       out_.erased_rows.push_back(row.nominal_unix_ms());
       record_.set_kept_launches(record_.kept_launches() - std::min<std::uint64_t>(record_.kept_launches(), 1));
     }
@@ -245,6 +249,13 @@ void job_machine::rewind(const v1::JobAction& what) {
   record_.set_decided_until_unix_ms(std::max(record_.decided_until_unix_ms(), was_ms));
   record_.set_mark_unix_ms(to_ms);
   out_.changed = true;
+  if (record_.has_missed() && record_.missed().last_unix_ms() > to_ms) {
+    auto& missed = *record_.mutable_missed();
+    missed.set_count(missed.count() - std::min(missed.count(), not_missed));
+    missed.set_last_unix_ms(to_ms - to_ms % 1000);
+    if (missed.count() == 0 || missed.first_unix_ms() > to_ms) record_.clear_missed();
+    out_.missed_changed = true;
+  }
   advance();
   settle();
   out_.answer.set_sentence("set back from " + utc_text(was_ms) + " to " + utc_text(to_ms));

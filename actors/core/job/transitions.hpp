@@ -29,7 +29,7 @@ inline constexpr launch_transition wait{"wait", any_of(at::none), at::waiting};
 inline constexpr launch_transition start{"start", any_of(at::waiting), at::started};
 inline constexpr launch_transition skip{"skip", any_of(at::none, at::waiting), at::skipped};
 inline constexpr launch_transition complete{"complete", any_of(at::started), at::completed};
-inline constexpr launch_transition fail{"fail", any_of(at::started), at::failed};
+inline constexpr launch_transition fail{"fail", any_of(at::started, at::completed, at::undone), at::failed};
 inline constexpr launch_transition undone{"undone", any_of(at::started, at::completed, at::failed), at::undone};
 
 inline constexpr const launch_transition* all[] = {&wait, &start, &skip, &complete, &fail, &undone};

@@ -276,15 +276,8 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   if (definition_of(step).undo().also_if_failed()) step.set_failure_count(std::max(step.failure_count(), 1U));
   // The first look-up has left the fault of the attempt in the record; one that failed may have left its own.
   const auto asked_once = attempt_of(step, v1::DIRECTION_LOOKUP) - excused_of(step, v1::DIRECTION_LOOKUP) <= 1;
-  // The agent's promise holds for ever: nothing can be performed under the old key any more. In time that a restore has lost the undo may
-  // have been sent under the next one.
-  const auto undo_doubtful = step.undo_doubtful();
-  const auto undo_key_used_at = step.undo_key_used_at_unix_ms();
-  raise_generation(step, out_);
-  if (undo_doubtful) {
-    step.set_undo_doubtful(true);
-    step.set_undo_key_used_at_unix_ms(undo_key_used_at);
-  }
+  // The agent's promise holds for ever: nothing can be performed under the old key any more.
+  pass_to_next_key(step, out_);
   step.set_direction(v1::DIRECTION_PERFORM);
   step.clear_doubtful();
   step.clear_given_up();

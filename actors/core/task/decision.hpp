@@ -120,6 +120,7 @@ struct operated {
   bool by_parent = false;          // the task is a child, and its parent wants the action
   // Of its parent, as TaskRecord says: a child that was over at that backup may have been undone since.
   std::int64_t restored_from_unix_ms = 0;
+  std::int64_t first_restored_from_unix_ms = 0;  // likewise
   // Of a migration: the version by which the task is to go on; null: it is not stored.
   std::shared_ptr<const workflow> target{};
 };

@@ -19,6 +19,15 @@ void raise_generation(v1::StepRecord& step, decision& out) {
   step.clear_early_answer();
 }
 
+void pass_to_next_key(v1::StepRecord& step, decision& out) {
+  const auto undo_doubtful = step.undo_doubtful();
+  const auto undo_key_used_at = step.undo_key_used_at_unix_ms();
+  raise_generation(step, out);
+  if (!undo_doubtful) return;
+  step.set_undo_doubtful(true);
+  step.set_undo_key_used_at_unix_ms(undo_key_used_at);
+}
+
 void note_undo_ended(v1::StepRecord& step, bool doubt) {
   if (doubt) step.set_undo_doubtful(true);
   // Nothing has happened under the key so far: the key counts as unused.

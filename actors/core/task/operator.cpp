@@ -66,7 +66,7 @@ void task_machine::remember(std::string token, std::string content_hash) {
 void task_machine::operate(const operated& e) {
   const auto reopens = e.action.verb() == v1::OPERATOR_VERB_UNDO && record_.state() != v1::TASK_STATE_UNDONE;
   if (e.by_parent && reopens && has_ended(record_) && e.restored_from_unix_ms > record_.restored_from_unix_ms())
-    may_have_been_undone(record_, e.restored_from_unix_ms);
+    may_have_been_undone(record_, e.restored_from_unix_ms, e.first_restored_from_unix_ms);
   if (has_ended(record_) && !reopens)
     return refuse("task " + record_.id() + " is " + state_word(record_.state()) + " already", what_ends_take());
   // Needs no definition, so it also ends a task that nothing else can end.
@@ -161,9 +161,9 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
   const auto forward = chosen.empty() || !std::all_of(chosen.begin(), chosen.end(), [this](std::uint32_t one) { return of_end(at(one)); });
   // Who has all of the task tried again has seen what is in doubt.
   if (forward) release_hold(true, action.step().empty());
-  // A round that is asked for begins at once.
-  if (!action.step().empty() && waits_itself(at(chosen.front())) && at(chosen.front()).kind() == v1::STEP_KIND_CALL)
-    at(chosen.front()).clear_not_before_unix_ms();
+  // A round that is asked for begins at once. Where no step is named none was chosen that waited already.
+  for (const auto one : chosen)
+    if (waits_itself(at(one)) && at(one).kind() == v1::STEP_KIND_CALL) at(one).clear_not_before_unix_ms();
   go_on(forward);
 }
 
@@ -327,6 +327,8 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   }
   note_operator(v1::EVENT_KIND_OPERATOR_SETTLE, action, index + 1);
   step->clear_not_before_unix_ms();
+  // It was not known when the undo was decided: the step may be a pivot, or have no undo.
+  if (completed && !of_end(*step) && (record_.state() == v1::TASK_STATE_UNDOING || record_.undo_held())) record_.set_undo_uncertain(true);
   // An attempt was made all the same: the one that was accepted has not been counted.
   if (!completed && step->kind() == v1::STEP_KIND_CALL && definition_of(*step).undo().also_if_failed())
     step->set_failure_count(std::max(step->failure_count(), 1U));
@@ -341,7 +343,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
     undo_done(index, "an operator says that it never happened");
   } else {
     // The operator has made sure that the old key has no later effect; the service may refuse that key by now.
-    raise_generation(*step, out_);
+    pass_to_next_key(*step, out_);
     step->set_direction(v1::DIRECTION_PERFORM);
     step->clear_doubtful();
     step->clear_given_up();

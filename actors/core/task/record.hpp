@@ -111,6 +111,8 @@ void end_lease(v1::StepRecord& step);
 void forget_progress(v1::StepRecord& step, decision& out);
 /// The next attempt uses another key: work and reports under the old key do not count for it.
 void raise_generation(v1::StepRecord& step, decision& out);
+/// The same where nothing was performed under the old key. In time that a restore has lost the undo may have been sent under the next one.
+void pass_to_next_key(v1::StepRecord& step, decision& out);
 /// An attempt to undo the step has ended badly.
 void note_undo_ended(v1::StepRecord& step, bool doubt);
 void set_waited(v1::StepRecord& step, v1::Direction direction, std::int64_t waited_ms);

@@ -218,10 +218,11 @@ void task_machine::take_up(std::uint32_t index, bool at_once, bool repeats_doubt
   const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
   if (step.given_up())
     answer_given_up(index);
-  else if (step.has_items() && !step.doubtful() && !stops_at(step, count_items(step.items())))
-    // The list was ended by its task, and goes on with the items that have not begun.
+  else if (step.has_items() && !step.doubtful() && !stops_at(step, count_items(step.items()))) {
+    // The list was ended by its task, and goes on with the items that have not begun. Failures that are collected stay.
     retry(index);
-  else if (step.kind() == v1::STEP_KIND_WORKFLOW)
+    if (definition_of(step).for_each().collect()) begin_round(index);
+  } else if (step.kind() == v1::STEP_KIND_WORKFLOW)
     give_up(index);
   else if (step.awaits_callback() || (doubt && step.fault().code() == callback_awaited_code))
     // Also what was accepted while the task was to fail.
@@ -240,7 +241,8 @@ void task_machine::take_up(std::uint32_t index, bool at_once, bool repeats_doubt
 void task_machine::take_up_undo(std::uint32_t index, bool at_once) {
   const auto& step = at(index);
   if (!is_being_undone(step) || step.state() != v1::STEP_STATE_UNDOING || step.kind() != v1::STEP_KIND_CALL) return;
-  if (under_way(step) || step.given_up() || failures_of(step, v1::DIRECTION_UNDO) == 0) return;
+  // What an operator has granted has no bad end of its own.
+  if (under_way(step) || step.given_up() || attempt_of(step, v1::DIRECTION_UNDO) == excused_of(step, v1::DIRECTION_UNDO)) return;
   if (!attempts_left(step) || (!at_once && is_last(step, step.fault(), false))) return give_up(index);
   at_once ? wait_for_recovery(index, 0) : wait_for_rest(index);
 }

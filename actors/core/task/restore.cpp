@@ -63,13 +63,15 @@ void doubt_undo(v1::StepRecord& step, std::int64_t backup_unix_ms) {
 void may_be_undone(v1::StepRecord& step, std::int64_t backup_unix_ms, bool performs) {
   step.clear_not_before_unix_ms();
   // Whatever a look-up said of a key that nothing was performed behind, the next one is that of the undo alone.
-  const auto last_key = step.state() == v1::STEP_STATE_IN_DOUBT && !performs;
-  if (step.state() == v1::STEP_STATE_RUNNING) {
+  const auto was_out = step.state() == v1::STEP_STATE_RUNNING;
+  const auto last_key = (was_out || step.state() == v1::STEP_STATE_IN_DOUBT) && !performs;
+  if (was_out) {
     step.set_state(v1::STEP_STATE_IN_DOUBT);
     step.set_doubtful(true);
   }
   doubt_undo(step, backup_unix_ms);
-  if (!step.given_up() && !last_key) say_restored(step, backup_unix_ms);
+  if (!step.given_up() && (was_out || !last_key)) say_restored(step, backup_unix_ms);
+  if (was_out && last_key && !key_is_gone(step.fault())) step.mutable_fault()->set_code(std::string{restored_next_code});
 }
 
 bool says_finally(const v1::WorkflowDefinition* definition, const v1::StepRecord& step) {
@@ -155,15 +157,21 @@ restored_rise::restored_rise(std::int64_t backup_unix_ms, moment now) {
 
 void may_have_begun(v1::TaskRecord& record, std::int64_t backup_unix_ms) {
   note_restored(record, backup_unix_ms);
-  for (auto& step : *record.mutable_steps())
-    if (carried_out_elsewhere(step.kind())) may_be_performed(step, record.first_restored_from_unix_ms());
+  for (auto& step : *record.mutable_steps()) may_have_begun(step, record);
 }
 
-void may_have_been_undone(v1::TaskRecord& record, std::int64_t backup_unix_ms) {
+void may_have_begun(v1::StepRecord& step, const v1::TaskRecord& of) {
+  const auto first_ms = of.first_restored_from_unix_ms() != 0 ? of.first_restored_from_unix_ms() : of.restored_from_unix_ms();
+  if (carried_out_elsewhere(step.kind())) may_be_performed(step, first_ms);
+}
+
+void may_have_been_undone(v1::TaskRecord& record, std::int64_t backup_unix_ms, std::int64_t first_unix_ms) {
+  if (first_unix_ms != 0 && (record.first_restored_from_unix_ms() == 0 || first_unix_ms < record.first_restored_from_unix_ms()))
+    record.set_first_restored_from_unix_ms(first_unix_ms);
   note_restored(record, backup_unix_ms);
   for (auto& step : *record.mutable_steps())
     if (step.kind() == v1::STEP_KIND_CALL && step.state() != v1::STEP_STATE_UNDONE && step.state() != v1::STEP_STATE_SKIPPED)
-      doubt_undo(step, backup_unix_ms);
+      doubt_undo(step, record.first_restored_from_unix_ms());
 }
 
 bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted,
@@ -183,7 +191,9 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
     const auto to_be_settled = [&](const v1::StepRecord& step) {
       return is_open(step) || was_left_over_since(step, counted_until_unix_ms);
     };
-    const auto to_be_named = [&](const v1::StepRecord& step) { return was_passed_over_since(step, counted_until_unix_ms); };
+    const auto to_be_named = [&](const v1::StepRecord& step) {
+      return was_passed_over_since(step, counted_until_unix_ms) || was_left_over_since(step, counted_until_unix_ms);
+    };
     const auto& all = record.steps();
     if (!stopped && std::none_of(all.begin(), all.end(), to_be_named)) return false;
     if (stopped && (!performs || std::none_of(all.begin(), all.end(), to_be_settled))) return false;
@@ -208,7 +218,8 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       step.set_ended_at_unix_ms(to_unix_ms(now));
       end_lease(step);
     }
-    if (!planted.keep_attempts_on_restore)
+    // The Scheduler's own steps have no attempts, and one that has not begun is to look so.
+    if (carried_out_elsewhere(step.kind()) && !planted.keep_attempts_on_restore)
       for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP}) raise(step, direction, rise.attempts);
     if (says_finally(definition, step) && stopped && !planted.restore_without_doubt) {
       // A task that is being terminated begins none of them. What was out is in doubt all the same.
@@ -259,7 +270,9 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
           step.set_state(v1::STEP_STATE_PENDING);
           break;
         }
-        undoing || step.dropped() ? may_be_undone(step, backup_unix_ms, performs || !undoing) : may_be_performed(step, backup_unix_ms);
+        // A dropped one is performed no more, unless that it was dropped never counted.
+        undoing || step.dropped() ? may_be_undone(step, backup_unix_ms, undoing ? performs : counted_until_unix_ms.has_value())
+                                  : may_be_performed(step, backup_unix_ms);
         break;
     }
   }

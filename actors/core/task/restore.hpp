@@ -37,7 +37,11 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
 /// Of a new child, whose parent was restored from a backup of that moment: it may have begun since, under the same id.
 void may_have_begun(v1::TaskRecord& record, std::int64_t backup_unix_ms);
 
-/// Of a child that was over at a backup of that moment, when its parent is restored from it: its undo may have begun since.
-void may_have_been_undone(v1::TaskRecord& record, std::int64_t backup_unix_ms);
+/// Of a step that a restored task gets by another version: it may have gone by that in the lost time.
+void may_have_begun(v1::StepRecord& step, const v1::TaskRecord& of);
+
+/// Of a child that was over at a backup of that moment, when its parent is restored from it: its undo may have begun since. `first_unix_ms`:
+/// of the first backup that its parent was restored from; 0: that one.
+void may_have_been_undone(v1::TaskRecord& record, std::int64_t backup_unix_ms, std::int64_t first_unix_ms);
 
 }  // namespace fairlead::core

@@ -159,8 +159,8 @@ void launches::carry_out(const std::string& name, job_book::entry& job, const st
     item.set_workflow(record.spec().workflow());
     *item.mutable_labels() = record.spec().labels();
     item.set_priority(record.spec().priority());
-    const auto number =
-        world_.tasks->create_launch(item, std::move(start.input), std::move(*definition), std::move(start.launch), start.deadline_unix_ms);
+    const auto number = world_.tasks->create_launch(item, std::move(start.input), std::move(*definition), std::move(start.launch),
+                                                    start.deadline_unix_ms, start.restored_from_unix_ms);
     for (auto& open : *record.mutable_open())
       if (open.nominal_unix_ms() == start.nominal_unix_ms) open.set_task_number(number);
     for (auto& row : made.rows)
@@ -228,8 +228,8 @@ void launches::write_missed_alert(v1::JobRecord& record, const v1::MissedTimes& 
       alert.set_sentence(draft.sentence());
       alert.set_remedy(draft.remedy());
     });
-    if (open) return;
-    // An operator has acknowledged the earlier ones.
+    // An operator has acknowledged the earlier ones, and what is left of them needs no other alert.
+    if (open || now.count() == 0) return;
     *record.mutable_missed() = now;
   }
   const auto at = world_.time->steady();

@@ -40,7 +40,7 @@ class launch_tasks {
   virtual result<bool> has_task(const std::string& id) = 0;
   /// Returns the number of the new task. The caller has checked the arguments.
   virtual std::uint64_t create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
-                                      std::int64_t deadline_unix_ms) = 0;
+                                      std::int64_t deadline_unix_ms, std::int64_t restored_from_unix_ms) = 0;
   /// The task is undone, or terminated if it cannot be undone.
   virtual void cancel_launch(std::uint64_t number, const std::string& reason) = 0;
   /// State of a task in memory, in the store or, by its id, in the archive; unspecified: its end is not known.

@@ -233,6 +233,7 @@ TEST_F(scheduler_refusals_test, what_sleeps_over_a_start_gives_back_no_room_of_o
   night.set_name("night");
   night.set_kind(v1::STEP_KIND_WAIT);
   night.set_with_json(R"("24h")");
+  night.mutable_undo()->set_none(true);
   deploy(workflow_of({night}, "night"));
   const std::string input = "\"" + std::string(3'500, 'x') + "\"";
   submit(submission("t1", input));

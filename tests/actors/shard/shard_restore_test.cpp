@@ -1,140 +1,14 @@
 // A store that goes on from a backup: what stands in it afterwards, and that a Scheduler takes it up.
 
-#include "actors/shard/restore.hpp"
-
 #include <filesystem>
 
-#include "store/check/check.hpp"
-#include "store/lmdb/store.hpp"
 #include "store/rows/alert_rows.hpp"
-#include "store/rows/job_rows.hpp"
-#include "tests/actors/scheduler/scheduler_world.hpp"
-#include "tests/store/fixture.hpp"
+#include "tests/actors/shard/shard_restore_world.hpp"
 
 namespace fairlead::testing {
 namespace {
 
-constexpr std::int64_t an_hour_ms = 3'600'000;
-
-/// A Scheduler over a store of LMDB.
-class shard_restore_test : public ::testing::Test, public commit_port {
- protected:
-  shard_restore_test() { open(); }
-
-  void open() {
-    shell.reset();
-    store.reset();
-    auto opened = store::lmdb_store::open({here / "store", std::uint64_t{1} << 28, false});
-    ASSERT_TRUE(opened.ok());
-    store = std::move(*opened);
-  }
-  void start() {
-    auto own = store->claim_lineage(lineage_);
-    ASSERT_TRUE(own.ok()) << own.failure().sentence;
-    scheduler_limits limits;
-    limits.lineage = *own;
-    shell = std::make_unique<scheduler>(scheduler::ports{&time, store.get(), this, &out, &log, &engine, nullptr}, limits);
-    const auto epoch = store->raise_epoch();
-    ASSERT_TRUE(shell->open(*epoch).ok());
-    while (shell->resume_some()) settle();
-    settle();
-  }
-  void commit(store::batch what) override { waiting.push_back(std::move(what)); }
-  void settle() {
-    for (;;) {
-      if (shell->wants_flush()) {
-        shell->flush();
-      } else if (!waiting.empty()) {
-        const auto sequence = waiting.front().sequence;
-        ASSERT_TRUE(store->commit({waiting.front()}).ok());
-        waiting.pop_front();
-        shell->on_committed(sequence);
-      } else {
-        return;
-      }
-    }
-  }
-  /// `client`: who gets its status events.
-  void submit(const std::string& id, const std::string& client = {}) {
-    v1::SubmitRequest request;
-    auto& item = *request.add_items();
-    item = submission(id);
-    if (!client.empty()) item.mutable_reply()->set_client(client);
-    shell->answer(std::move(request), 1, 0);
-    settle();
-  }
-  void deploy(const v1::WorkflowDefinition& definition = workflow_of({step("a"), step("b", {"a"})})) {
-    v1::DeployRequest request;
-    *request.mutable_definition() = definition;
-    shell->answer(request, 1);
-    settle();
-  }
-  void operate(const std::string& id, v1::OperatorVerb verb, const std::string& of_step = {}) {
-    v1::OperateRequest request;
-    request.add_ids(id);
-    request.mutable_action()->set_verb(verb);
-    request.mutable_action()->set_who("ann");
-    request.mutable_action()->set_step(of_step);
-    shell->answer(request, 3);
-    settle();
-  }
-  void add_agent() {
-    shell->add_agent(agent("n1/svc"));
-    settle();
-  }
-  void finish() {
-    for (; answered < out.performs.size(); ++answered) {
-      auto batch = from("n1/svc", {success(out.performs[answered].what)});
-      shell->outcomes(std::move(batch));
-      settle();
-    }
-  }
-  v1::TaskRecord task(const std::string& id) {
-    const auto view = store->read();
-    return **store::load_task(*view, (*store::find_task(*view, id))->number());
-  }
-  void apply_hourly() {
-    v1::JobApplyRequest request;
-    request.set_who("ann");
-    auto& job = *request.add_jobs();
-    job.set_name("hourly");
-    job.set_schedule("0 * * * *");
-    job.set_workflow("order");
-    job.set_overlap(v1::OVERLAP_POLICY_ALLOW);
-    job.set_catch_up(v1::CATCH_UP_POLICY_ALL);
-    job.set_catch_up_window_ms(100 * an_hour_ms);
-    shell->answer(request, 2);
-    settle();
-    const auto& reply = out.job_applications.at(2);
-    ASSERT_EQ(reply.results_size(), 1) << reply.error().sentence();
-    ASSERT_FALSE(reply.results(0).has_error()) << reply.results(0).error().sentence();
-  }
-  restore_report restore(bool relaunch = false) {
-    shell.reset();
-    waiting.clear();
-    const auto done = restore_shard(*store, {time.now_ms, 77, relaunch});
-    EXPECT_TRUE(done.ok()) << (done.ok() ? "" : done.failure().sentence);
-    const auto report = store::check(*store->read(), {}, 100, nullptr);
-    EXPECT_TRUE(report.clean()) << (report.findings.empty() ? "" : report.findings[0]);
-    return done.ok() ? *done : restore_report{};
-  }
-
-  store::testing::temporary_directory here;
-  manual_clock time;
-  recorder out;
-  quiet_observer log;
-  core::declarative_engine engine;
-  v1::Lineage lineage_ = [] {
-    v1::Lineage first;
-    first.set_made_unix_ms(start_ms);
-    first.set_bits(5);
-    return first;
-  }();
-  std::deque<store::batch> waiting;
-  std::size_t answered = 0;
-  std::unique_ptr<store::lmdb_store> store;
-  std::unique_ptr<scheduler> shell;
-};
+class shard_restore_test : public shard_restore_world {};
 
 TEST_F(shard_restore_test, goes_on_under_a_later_lineage_with_numbers_that_were_never_given_out) {
   start();
@@ -374,6 +248,34 @@ TEST_F(shard_restore_test, times_of_jobs_since_the_backup_are_skipped_and_can_be
   EXPECT_EQ(skipped, std::vector<v1::SkipReason>(5, v1::SKIP_REASON_RESTORED));
 }
 
+TEST_F(shard_restore_test, a_launch_that_waited_in_the_backup_may_have_been_performed_since) {
+  start();
+  auto only = step("a");
+  only.set_in_doubt(v1::IN_DOUBT_PARK);
+  deploy(workflow_of({only}));
+  apply_hourly();
+  const auto ask = [this](v1::JobVerb verb) {
+    v1::JobOperateRequest request;
+    request.add_names("hourly");
+    request.mutable_action()->set_verb(verb);
+    request.mutable_action()->set_who("ann");
+    request.mutable_action()->set_from_unix_ms(start_ms - 2 * an_hour_ms);
+    request.mutable_action()->set_to_unix_ms(start_ms);
+    shell->answer(request, 4);
+    settle();
+  };
+  ask(v1::JOB_VERB_PAUSE);
+  ask(v1::JOB_VERB_BACKFILL);  // held: they wait for the job to be resumed
+  time.now_ms += an_hour_ms / 60;
+  restore();
+  open();
+  start();
+  add_agent();
+  ask(v1::JOB_VERB_RESUME);
+  EXPECT_TRUE(task("hourly@2023-11-14T21:00:00Z").parked());
+  EXPECT_TRUE(out.performs.empty()) << "somebody may have resumed the job since the backup";
+}
+
 TEST_F(shard_restore_test, or_caught_up_where_that_is_asked_for) {
   start();
   deploy();
@@ -387,35 +289,6 @@ TEST_F(shard_restore_test, or_caught_up_where_that_is_asked_for) {
   shell->launch_due(due);
   settle();
   EXPECT_EQ((*store::load_job(*store->read(), "hourly"))->launched(), 5u);
-}
-
-TEST_F(shard_restore_test, a_parent_knows_of_a_child_that_has_failed_that_it_may_have_done_something) {
-  start();
-  deploy(workflow_of({step("pack")}, "shipment"));
-  v1::StepDefinition ship;
-  ship.set_name("ship");
-  ship.set_kind(v1::STEP_KIND_WORKFLOW);
-  ship.set_workflow("shipment");
-  ship.set_on_failure(v1::ON_FAILURE_PARK);
-  deploy(workflow_of({ship}));
-  submit("t1");
-  time.now_ms += 1'000;
-  ASSERT_TRUE(store->begin_recovery(time.now_ms).ok());
-  time.now_ms += 1'000;
-  operate("t1/ship~1", v1::OPERATOR_VERB_TERMINATE);
-  ASSERT_EQ(task("t1").steps(0).state(), v1::STEP_STATE_FAILED);
-  ASSERT_FALSE(task("t1").steps(0).child().stands());
-  time.now_ms += an_hour_ms;
-  restore();
-  EXPECT_TRUE(task("t1/ship~1").steps(0).doubtful());
-  EXPECT_EQ(task("t1").steps(0).state(), v1::STEP_STATE_FAILED);
-  EXPECT_TRUE(task("t1").steps(0).child().stands());
-  open();
-  start();
-  operate("t1", v1::OPERATOR_VERB_RETRY, "ship");
-  const auto& reply = out.operations.at(3);
-  ASSERT_EQ(reply.results_size(), 1);
-  EXPECT_EQ(reply.results(0).error().sentence(), "task t1/ship~1 has failed, and what it has done stands or is in doubt");
 }
 
 TEST_F(shard_restore_test, times_of_a_job_without_a_next_time_are_skipped_too) {

@@ -223,7 +223,7 @@ void job_checker::judge_move(known_job& job, const judgement& of, const v1::Laun
       if (from != v1::LAUNCH_STATE_STARTED && from != v1::LAUNCH_STATE_COMPLETED && from != v1::LAUNCH_STATE_FAILED) goes_back();
       break;
     case v1::LAUNCH_STATE_FAILED:
-      if (from != v1::LAUNCH_STATE_STARTED) goes_back();
+      if (from != v1::LAUNCH_STATE_STARTED && from != v1::LAUNCH_STATE_COMPLETED && from != v1::LAUNCH_STATE_UNDONE) goes_back();
       break;
     default: goes_back();
   }

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "actors/core/task/restore.hpp"
 #include "actors/core/workflow/comparison.hpp"
 #include "messages/task_states.hpp"
 
@@ -158,7 +159,11 @@ void carry_over(v1::TaskRecord& record, const workflow& from, const workflow& to
   for (auto& step : *fresh.mutable_steps()) {
     const auto was = std::find_if(record.mutable_steps()->begin(), record.mutable_steps()->end(),
                                   [&](const v1::StepRecord& one) { return one.path() == step.path(); });
-    if (was == record.mutable_steps()->end() || !has_begun(*was)) continue;
+    if (was == record.mutable_steps()->end() || !has_begun(*was)) {
+      // What still waits for its start has waited then, too.
+      if (record.restored_from_unix_ms() != 0 && !record.scheduled()) may_have_begun(step, record);
+      continue;
+    }
     const auto& before = from.step_definition(was->definition());
     const auto place = step.definition();
     step = std::move(*was);

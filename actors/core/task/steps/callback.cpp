@@ -208,7 +208,7 @@ void task_machine::take_answer(std::uint32_t index, const std::string& output, c
   // The service keeps its answer under the key: another attempt needs another one, and nothing is in doubt.
   uncount_by_rule(step);
   step.set_direction(v1::DIRECTION_PERFORM);
-  if (!planted(&planted_faults::keep_key_after_fault)) raise_generation(step, out_);
+  if (!planted(&planted_faults::keep_key_after_fault)) pass_to_next_key(step, out_);
   step.clear_doubtful();
   step.clear_given_up();
   if (step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_FAILED)

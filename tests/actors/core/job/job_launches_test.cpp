@@ -312,6 +312,17 @@ TEST(JobLaunches, TheEndOfALaunchThatIsNotOpenAnyMoreOnlyTellsItsRecord) {
   EXPECT_EQ(job.record.bad_in_a_row(), 0U);
 }
 
+TEST(JobLaunches, OneThatIsTerminatedWhileItIsUndoneAfterItsEndHasFailed) {
+  auto job = job_with(v1::OVERLAP_POLICY_SKIP);
+  job.due("10:05");
+  job.ended("10:06", "10:05");
+  EXPECT_EQ(job.ended("10:20", "10:05", v1::TASK_STATE_FAILED), "10:05 failed\n");
+  EXPECT_EQ(job.record.bad_in_a_row(), 0U) << "it has completed, and what came then was an operator's";
+  EXPECT_EQ(job.ended("10:21", "10:05", v1::TASK_STATE_UNDONE), "10:05 undone\n");
+  // A recovery has begun the undo anew, which may never have counted.
+  EXPECT_EQ(job.ended("10:22", "10:05", v1::TASK_STATE_FAILED), "10:05 failed\n");
+}
+
 TEST(JobLaunches, ABadLaunchInTheDecisionThatResolvesAnAlertRaisesAnother) {
   job_world job;
   job.spec.set_overlap(v1::OVERLAP_POLICY_QUEUE);

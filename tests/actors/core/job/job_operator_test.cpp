@@ -327,6 +327,14 @@ TEST(JobOperator, ABackfillIsRefusedWhereItMakesNoSense) {
             "refused: the time range has more than the 1000 times that can be launched at once");
 }
 
+TEST(JobOperator, ABackfillUntilNowMayComeFromAMachineWhoseClockIsAMomentAhead) {
+  job_world job;
+  job.create("10:02");
+  EXPECT_EQ(job.operate("10:04:58", backfill("10:00", "10:05")), "10:00 started\nanswer: 1 launches recorded\n")
+      << "10:05 has not come yet by the clock that counts";
+  EXPECT_EQ(job.operate("10:04:58", backfill("10:00", "10:05:08")).substr(0, 8), "refused:");
+}
+
 TEST(JobOperator, ARunAtATimeThatNoClockShowsIsRefused) {
   job_world job;
   job.create("10:02");

@@ -62,6 +62,17 @@ TEST(JobRewind, ADryRunSaysWhatWouldBeLaunchedAndForgotten) {
   }
 }
 
+TEST(JobRewind, TimesThatAreLaunchedWhenTheyComeAreNotMissed) {
+  auto job = rewound_from("*/5 * * * *");
+  ASSERT_EQ(job.record.missed().count(), 11U) << "10:05 to 10:55";
+  job.operate("10:11", v1::JOB_VERB_REWIND);
+  EXPECT_EQ(job.record.missed().count(), 2U) << "10:05 and 10:10 have come, and were not launched";
+  EXPECT_LE(job.record.missed().last_unix_ms(), at("10:11"));
+  auto all = rewound_from("*/5 * * * *");
+  all.operate("10:04", v1::JOB_VERB_REWIND);
+  EXPECT_FALSE(all.record.has_missed());
+}
+
 TEST(JobRewind, ADryRunListsTheFirstThousandTimes) {
   job_world job;
   job.spec.set_schedule("* * * * * *");

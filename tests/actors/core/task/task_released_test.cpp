@@ -170,6 +170,40 @@ TEST(task_released, goes_on_with_a_list_whose_failures_are_collected) {
   EXPECT_EQ(made.performs.size(), 1u);
   EXPECT_FALSE(w.at(2).given_up());
   EXPECT_EQ(w.at(2).state(), v1::STEP_STATE_RUNNING);
+  EXPECT_EQ(item_state_of(w.at(2).items(), 0), item_state::failed) << "it was carried out";
+  EXPECT_TRUE(std::none_of(made.children.begin(), made.children.end(), [](const auto& one) { return one.begins; }));
+}
+
+TEST(task_released, as_a_whole_begins_the_rounds_that_it_grants_at_once) {
+  auto poll = step("poll");
+  poll.mutable_repeat()->set_until_json(R"("${ .steps.poll.done }")");
+  poll.mutable_repeat()->set_every_ms(600'000);
+  poll.mutable_repeat()->set_most(1);
+  world w{failing({poll, step("b")})};
+  w.started();
+  w.outcome(0, 1, R"({"done":false})");
+  ASSERT_TRUE(w.record.failing());
+  EXPECT_EQ(w.operate(v1::OPERATOR_VERB_RETRY).performs.size(), 1u);
+}
+
+TEST(task_released, by_a_callback_keeps_the_attempt_of_an_undo_that_an_operator_has_granted) {
+  auto d = step("d", {"a", "b"});
+  d.set_join(1);
+  world w{failing({undoable(step("a")), undoable(step("b")), d, called_back(in_doubt_fail(step("sign")))})};
+  w.started();
+  w.outcome(0, 1);
+  w.outcome(1, 1);
+  ASSERT_EQ(w.at(1).state(), v1::STEP_STATE_UNDOING);
+  w.fault_of(1, v1::DIRECTION_UNDO, v1::FAULT_KIND_PERMANENT);
+  ASSERT_TRUE(w.at(1).given_up());
+  w.agents.instances.clear();
+  w.operate(v1::OPERATOR_VERB_RETRY, "b");
+  ASSERT_FALSE(w.at(1).given_up());
+  w.fault(3, 1, v1::FAULT_KIND_IN_DOUBT);
+  ASSERT_TRUE(w.record.failing());
+  w.callback(3, 0, "{}");
+  ASSERT_FALSE(w.record.failing());
+  EXPECT_FALSE(w.at(1).given_up()) << "it waits for an instance";
 }
 
 TEST(task_released, by_a_cancel_waits_on_for_a_parked_child_that_is_being_undone) {

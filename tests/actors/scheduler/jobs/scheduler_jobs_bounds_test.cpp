@@ -276,6 +276,36 @@ v1::WorkflowDefinition report_with(const std::string& schema) {
   return out;
 }
 
+TEST_F(scheduler_jobs_test, WhatIsLeftOfMissedTimesThatWereAcknowledgedForManyJobsRaisesNoAlert) {
+  for (int i = 0; i < 25; ++i) apply(job("j" + std::to_string(i)));
+  tick(first_minute_ms + 120 * minute_ms);
+  std::string shared;
+  for (int i = 0; i < 25; ++i) {
+    const auto name = "j" + std::to_string(i);
+    const auto alert = store::load_alert(*store.read(), record(name).missed_alert());
+    ASSERT_TRUE(alert.ok() && *alert);
+    if ((*alert)->job().empty()) shared = name;
+  }
+  ASSERT_FALSE(shared.empty());
+  const auto missed = record(shared).missed();
+  v1::AlertAckRequest seen;
+  seen.add_numbers(record(shared).missed_alert());
+  seen.set_who("ann");
+  node->shell.answer(seen, next_ticket++);
+  node->settle();
+  const auto alerts = counts().next_alert();
+  v1::JobOperateRequest fill;
+  fill.mutable_action()->set_verb(v1::JOB_VERB_BACKFILL);
+  fill.mutable_action()->set_who("ann");
+  fill.mutable_action()->set_from_unix_ms(missed.first_unix_ms());
+  fill.mutable_action()->set_to_unix_ms(missed.first_unix_ms());
+  fill.add_names(shared);
+  node->shell.answer(fill, next_ticket++);
+  node->settle();
+  EXPECT_EQ(record(shared).missed().count(), missed.count() - 1);
+  EXPECT_EQ(counts().next_alert(), alerts);
+}
+
 TEST_F(scheduler_jobs_test, AJobWhoseNextLaunchWouldNotFitTheSchemaIsRefused) {
   deploy(report_with(R"({"type":"object","properties":{"at":{"type":"string"},"unix":{"minimum":1700000041}},"required":["at"]})"));
   const auto applied = [this](const std::string& input) {

@@ -329,6 +329,33 @@ TEST_F(scheduler_jobs_test, ReplaceCancelsATaskWhoseChildHasNotComeToItsPivot) {
   EXPECT_TRUE(stored("nightly@2023-11-14T22:15:00Z")->terminated());
 }
 
+TEST_F(scheduler_jobs_test, AJobGoesOnWhoseCompletedLaunchIsTerminatedInItsUndo) {
+  auto only = ::fairlead::testing::step("only");
+  only.mutable_undo()->set_call("do");
+  only.mutable_undo()->set_timeout_ms(5'000);
+  only.mutable_undo()->set_attempts(2);
+  *only.mutable_undo()->mutable_backoff() = only.backoff();
+  deploy(workflow_of({only}, "report"));
+  apply(job("nightly"));
+  tick(first_minute_ms);
+  finish_everything();
+  ASSERT_EQ(launches("nightly").at(0).state(), v1::LAUNCH_STATE_COMPLETED);
+  for (const auto verb : {v1::OPERATOR_VERB_UNDO, v1::OPERATOR_VERB_TERMINATE}) {
+    v1::OperateRequest request;
+    request.mutable_action()->set_verb(verb);
+    request.mutable_action()->set_who("ann");
+    request.mutable_action()->set_at_once(verb == v1::OPERATOR_VERB_TERMINATE);
+    request.add_ids("nightly@2023-11-14T22:14:00Z");
+    node->shell.answer(request, next_ticket++);
+    node->settle();
+  }
+  ASSERT_EQ(stored("nightly@2023-11-14T22:14:00Z")->state(), v1::TASK_STATE_FAILED);
+  EXPECT_EQ(launches("nightly").at(0).state(), v1::LAUNCH_STATE_FAILED);
+  tick(first_minute_ms + minute_ms);
+  EXPECT_FALSE(record("nightly").paused());
+  EXPECT_TRUE(stored("nightly@2023-11-14T22:15:00Z"));
+}
+
 TEST_F(scheduler_jobs_test, AClockBehindTheMarksRaisesAnAlertAndRewindMendsIt) {
   apply(job("a"));
   apply(job("b"));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/core/task/restore.hpp"
 #include "tests/actors/core/task/task_world.hpp"
 
 namespace fairlead::core::testing {
@@ -143,6 +144,35 @@ TEST(migration, keeps_the_join_that_has_left_a_step_over) {
   EXPECT_EQ(unfit_if([](v1::StepDefinition& one) { one.clear_join(); }),
             "b: was left over by the join of step last, which differs there\n");
   EXPECT_EQ(unfit_if([](v1::StepDefinition& one) { one.set_join(2); }), "b: was left over by the join of step last, which differs there\n");
+}
+
+TEST(migration, a_step_that_is_new_to_a_restored_task_may_have_been_performed_before) {
+  auto b = with_undo_none(step("b", {"a"}));
+  b.set_in_doubt(v1::IN_DOUBT_PARK);
+  world w{graph({with_undo_none(step("a"))})};
+  w.started();
+  for (auto& [name, one] : w.agents.instances) one.held = 0;
+  w.agents.holders.clear();
+  ASSERT_TRUE(restore_task(w.record, w.now_ms - 60'000, from_unix_ms(w.now_ms)));
+  ASSERT_TRUE(w.migrate(graph({with_undo_none(step("a")), b})).migrated);
+  ASSERT_EQ(w.at(0).state(), v1::STEP_STATE_RUNNING) << "sent again under its key";
+  EXPECT_TRUE(w.outcome(0, w.at(0).attempt()).performs.empty());
+  EXPECT_TRUE(w.record.parked());
+  EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_IN_DOUBT);
+}
+
+TEST(migration, a_restore_begins_no_step_that_the_scheduler_itself_carries_out) {
+  v1::StepDefinition wait;
+  wait.set_name("wait");
+  wait.add_needs("a");
+  wait.set_kind(v1::STEP_KIND_WAIT);
+  wait.set_with_json(R"("3h")");
+  wait.mutable_undo()->set_none(true);
+  world w{graph({with_undo_none(step("a")), wait, with_undo_none(step("b", {"a"}))})};
+  w.started();
+  ASSERT_TRUE(restore_task(w.record, w.now_ms - 60'000, from_unix_ms(w.now_ms)));
+  EXPECT_FALSE(has_begun(w.at(1)));
+  EXPECT_TRUE(has_begun(w.at(2))) << "it may have been performed since the backup";
 }
 
 }  // namespace

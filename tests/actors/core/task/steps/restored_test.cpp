@@ -61,6 +61,80 @@ TEST(task_restored, the_undo_behind_a_look_up_is_sent_again_under_its_key) {
   EXPECT_TRUE(w.at(0).undo_doubtful()) << "it may have been sent in the lost time";
 }
 
+TEST(task_restored, the_undo_behind_a_look_up_of_an_attempt_that_was_in_progress_is_sent_again_under_its_key) {
+  auto a = undoable(step("a"));
+  a.mutable_undo()->set_also_if_failed(true);
+  const auto definition = graph({a});
+  world w{definition};
+  w.agents.lookups = {"do_a"};
+  w.started();
+  w.operate(v1::OPERATOR_VERB_CANCEL);
+  ASSERT_EQ(w.at(0).state(), v1::STEP_STATE_RUNNING);
+  auto lost = w;
+  lost.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
+  const auto before = lost.outcome_of(0, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_NEVER_HAPPENED);
+  ASSERT_EQ(before.performs.size(), 1U);
+  put_back(w, definition, w.now_ms);
+  w.apply(task_resumed{});
+  const auto made = w.outcome_of(0, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_NEVER_HAPPENED);
+  ASSERT_EQ(made.performs.size(), 1U);
+  EXPECT_EQ(made.performs.front().message.direction(), v1::DIRECTION_UNDO);
+  EXPECT_EQ(made.performs.front().message.idempotency_key(), before.performs.front().message.idempotency_key());
+  EXPECT_TRUE(w.at(0).undo_doubtful());
+}
+
+TEST(task_restored, the_undo_that_an_operator_had_let_begin_may_have_been_sent_under_the_key_that_it_begins_with_once_more) {
+  auto a = undoable(step("a"), R"({"ref":"${ .steps.a.ref }"})");
+  a.mutable_undo()->set_also_if_failed(true);
+  const auto definition = graph({a});
+  world w{definition};
+  w.started();
+  w.operate(v1::OPERATOR_VERB_CANCEL);
+  w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
+  ASSERT_TRUE(w.record.parked());
+  put_back(w, definition, w.now_ms);
+  const auto backup_ms = w.at(0).undo_key_used_at_unix_ms();
+  ASSERT_NE(backup_ms, 0);
+  w.operate(v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, "a");
+  EXPECT_TRUE(w.at(0).undo_doubtful());
+  EXPECT_EQ(w.at(0).undo_key_used_at_unix_ms(), backup_ms);
+}
+
+TEST(task_restored, the_undo_of_a_child_may_be_as_old_as_the_first_backup_of_its_parent) {
+  world w{graph({undoable(step("a"))})};
+  w.started();
+  ASSERT_TRUE(w.outcome(0, 1).ended);
+  const auto first_ms = w.now_ms;
+  w.advance_ms(2 * lost_ms);
+  operated undo;
+  undo.by_parent = true;
+  undo.action.set_verb(v1::OPERATOR_VERB_UNDO);
+  undo.action.set_who("task t0");
+  undo.restored_from_unix_ms = w.now_ms;
+  undo.first_restored_from_unix_ms = first_ms;
+  w.advance_ms(lost_ms);
+  w.apply(undo);
+  EXPECT_TRUE(w.at(0).undo_doubtful());
+  EXPECT_EQ(w.at(0).undo_key_used_at_unix_ms(), first_ms);
+}
+
+TEST(task_restored, a_completed_task_names_what_its_join_may_never_have_left_over) {
+  auto last = with_undo_none(step("last", {"a", "b"}));
+  last.set_join(1);
+  const auto definition = graph({undoable(step("a")), undoable(step("b")), last});
+  world w{definition};
+  w.started();
+  w.fault(1, 1, v1::FAULT_KIND_TRANSIENT);
+  const auto backup_ms = w.now_ms;
+  w.advance_ms(10);
+  w.outcome(0, 1);
+  ASSERT_EQ(w.at(1).state(), v1::STEP_STATE_SKIPPED);
+  ASSERT_TRUE(w.outcome(2, 1).ended);
+  put_back(w, definition, backup_ms, backup_ms);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
+  EXPECT_EQ(standing_of(w.record).in_doubt, std::vector<std::string>{"b"});
+}
+
 TEST(task_restored, an_undo_that_may_never_have_counted_leaves_no_doubt_about_a_task_that_had_failed_before) {
   auto ship = with_undo_none(step("ship", {"a"}));
   ship.set_pivot(true);
