@@ -116,6 +116,10 @@ prepared_stage prepare(const wanted_simulation& wanted, const std::function<void
   if (!wanted.values.empty()) {
     values = read_test_file(wanted.values);
     out.problems.insert(out.problems.end(), values->problems.begin(), values->problems.end());
+    const auto& tested = values->workflow.definition.name();
+    if (const auto& simulated = out.on.workflows.front().name(); out.problems.empty() && tested != simulated)
+      out.problems.push_back(of_option("--values", "it tests workflow " + tested + ", and workflow " + simulated + " is simulated",
+                                       "give a test file of " + simulated));
   }
   std::string input;
   if (!wanted.input.empty()) {

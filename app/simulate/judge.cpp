@@ -37,18 +37,24 @@ std::map<step_of_task, effects_of_step> by_step(const run_end& run) {
   return out;
 }
 
+/// null: there is none of this number.
+const v1::TaskRecord* task_of(const run_end& run, std::uint64_t number) {
+  return number == 0 || number > run.tasks.size() ? nullptr : &run.tasks[number - 1];
+}
+
+const v1::StepDefinition* step_that_began(const stage& on, const v1::TaskRecord& parent, const v1::TaskRecord& child) {
+  const auto* definition = on.definition_of(parent.workflow());
+  const auto& step = parent.steps(static_cast<int>(child.parent().step()));
+  return definition == nullptr ? nullptr : &definition->steps(static_cast<int>(step.definition()));
+}
+
 /// Its own undo, or that of the task whose step it carries out, is over.
 bool is_undone(const stage& on, const run_end& run, const v1::TaskRecord& record) {
   if (record.state() == v1::TASK_STATE_UNDONE) return true;
   if (!record.has_parent()) return false;
-  for (const auto& parent : run.tasks) {
-    if (parent.number() != record.parent().number()) continue;
-    const auto* definition = on.definition_of(parent.workflow());
-    const auto& step = parent.steps(static_cast<int>(record.parent().step()));
-    if (definition == nullptr || definition->steps(static_cast<int>(step.definition())).undo().none()) return false;
-    return is_undone(on, run, parent);
-  }
-  return false;
+  const auto* parent = task_of(run, record.parent().number());
+  const auto* begun_by = parent == nullptr ? nullptr : step_that_began(on, *parent, record);
+  return begun_by != nullptr && !begun_by->undo().none() && is_undone(on, run, *parent);
 }
 
 std::string name_of(const finding& what) {
@@ -59,9 +65,8 @@ std::string call_of(const finding& what) { return what.agent + "." + what.call; 
 /// The task itself, or that with the step of which it carries out an item.
 const v1::TaskRecord& whole_of(const run_end& run, const v1::TaskRecord& record) {
   if (record.parent().call_of() == 0) return record;
-  const auto found =
-      std::find_if(run.tasks.begin(), run.tasks.end(), [&](const v1::TaskRecord& one) { return one.number() == record.parent().number(); });
-  return found == run.tasks.end() ? record : *found;
+  const auto* found = task_of(run, record.parent().number());
+  return found == nullptr ? record : *found;
 }
 
 /// `each`: (record, step's record, its definition, its effects).
@@ -123,12 +128,23 @@ std::vector<finding> judge(const stage& on, const run_end& run) {
 
 std::vector<std::string> left_as_said(const stage& on, const run_end& run) {
   std::vector<std::string> out;
-  each_step(on, run, [&](const auto& record, int, const auto&, const auto& of, const effects_of_step& sum) {
-    if (whole_of(run, record).state() != v1::TASK_STATE_UNDONE || !of.undo().none() || of.pivot() || of.finally() != v1::FINALLY_NO ||
-        sum.live == 0)
-      return;
+  const auto add = [&](const v1::TaskRecord& record, const v1::StepDefinition& of) {
+    if (!of.undo().none() || of.pivot() || of.finally() != v1::FINALLY_NO) return;
     const auto name = (&on.workflows.front() == on.definition_of(record.workflow()) ? "" : record.workflow() + ".") + of.name();
     if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+  };
+  each_step(on, run, [&](const auto& record, int, const auto&, const auto& of, const effects_of_step& sum) {
+    if (sum.live == 0) return;
+    if (whole_of(run, record).state() == v1::TASK_STATE_UNDONE) add(record, of);
+    // What a sub-workflow has done, however deep below, is left by the step that says so of the whole of it.
+    for (const auto* child = &record; child->has_parent();) {
+      const auto* parent = task_of(run, child->parent().number());
+      const auto* begun_by = parent == nullptr ? nullptr : step_that_began(on, *parent, *child);
+      if (begun_by == nullptr) return;
+      if (begun_by->kind() == v1::STEP_KIND_WORKFLOW && parent->state() == v1::TASK_STATE_UNDONE && child->state() != v1::TASK_STATE_UNDONE)
+        add(*parent, *begun_by);
+      child = parent;
+    }
   });
   return out;
 }

@@ -16,7 +16,8 @@ using path_of_keys = std::vector<std::string>;
 constexpr const char* list_mark = "[]";  // a path that ends so is read as a list
 constexpr int most_depth = 8;
 constexpr std::int64_t most_items = 100;
-constexpr std::int64_t most_sampled = 3;  // of a list whose items are carried out, if nothing wants more
+constexpr std::int64_t most_length = 1'000'000;  // of a text: more than any input may have
+constexpr std::int64_t most_sampled = 3;         // of a list whose items are carried out, if nothing wants more
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -282,7 +283,7 @@ json samples::by_schema(const json& schema, const json& defs, const path_of_keys
   const auto number = [&schema](const char* key, std::int64_t otherwise) {
     return schema.contains(key) && schema[key].is_number() ? schema[key].get<std::int64_t>() : otherwise;
   };
-  if (type == "string") return std::string(static_cast<std::size_t>(std::max<std::int64_t>(number("minLength", 1), 1)), 'x');
+  if (type == "string") return std::string(static_cast<std::size_t>(std::clamp<std::int64_t>(number("minLength", 1), 1, most_length)), 'x');
   if (type == "boolean") return roll.chance(50);
   if (type == "integer" || type == "number") return number("minimum", number("exclusiveMinimum", 0) + 1);
   if (type == "null") return nullptr;
@@ -316,10 +317,11 @@ void samples::read(const test_file& from) {
   const auto take = [this](const std::vector<answer_script>& scripts) {
     for (const auto& one : scripts) {
       if (one.key.starts_with(undo_of) || one.key.starts_with(lookup_of)) continue;
-      auto& known = outputs_[one.item ? one.step : one.key];
+      const auto& key = one.item ? one.step : one.key;
+      // Where nothing is answered, and where no callback comes, there is no output: null would be one.
       for (const auto& answer : one.answers) {
-        if (!answer.fault && !answer.callback) known.push_back(answer.output);
-        if (answer.callback && !answer.callback->fault) known.push_back(answer.callback->output);
+        if (!answer.fault && !answer.callback && !answer.never) outputs_[key].push_back(answer.output);
+        if (answer.callback && !answer.callback->fault) called_back_[key].push_back(answer.callback->output);
       }
     }
   };
@@ -341,8 +343,9 @@ std::string samples::input(dice roll) const {
 }
 
 std::string samples::output(const v1::StepDefinition& of, dice roll) const {
+  const auto& given = of.callback_ms() > 0 ? called_back_ : outputs_;
   for (const auto& key : {of.name(), of.agent() + "." + of.call()})
-    if (const auto found = outputs_.find(key); found != outputs_.end() && !found->second.empty())
+    if (const auto found = given.find(key); found != given.end() && !found->second.empty())
       return found->second[roll.below(found->second.size())];
   return value_of(of.name(), roll).dump();
 }

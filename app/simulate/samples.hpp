@@ -51,8 +51,9 @@ class samples {
   std::map<std::string, leaves_by_path> reads_;                          // by step, `` for the input
   std::map<std::string, std::map<path_of_keys, leaves_by_path>> lists_;  // the same, of lists for `for_each`: what is read of an item
   std::optional<json> schema_;
-  std::vector<std::string> inputs_;                          // JSON texts; empty: they are made
-  std::map<std::string, std::vector<std::string>> outputs_;  // by step or `AGENT.CALL`
+  std::vector<std::string> inputs_;                              // JSON texts; empty: they are made
+  std::map<std::string, std::vector<std::string>> outputs_;      // by step or `AGENT.CALL`
+  std::map<std::string, std::vector<std::string>> called_back_;  // the same, of steps with `callback`: what callbacks give
 };
 
 }  // namespace fairlead::app::simulate

@@ -22,7 +22,14 @@ weather::weather(std::uint64_t seed, const sites* left_out) : seed_(core::mix(se
 }
 
 bool weather::strikes(std::uint64_t site, unsigned of_10000, std::int64_t at_ms, const std::function<std::string()>& words) {
-  if (at(mixed(site, "strikes")).below(40'000) >= std::uint64_t{of_10000} * strength_) return false;
+  return at(mixed(site, "strikes")).below(40'000) < std::uint64_t{of_10000} * strength_ && comes(site, at_ms, words);
+}
+
+bool weather::befalls(std::uint64_t site, unsigned percent, std::int64_t at_ms, const std::function<std::string()>& words) {
+  return at(mixed(site, "befalls")).chance(percent) && comes(site, at_ms, words);
+}
+
+bool weather::comes(std::uint64_t site, std::int64_t at_ms, const std::function<std::string()>& words) {
   if (left_out_ != nullptr && left_out_->count(site) != 0) return false;
   troubles_.push_back({site, at_ms, words()});
   return true;

@@ -49,10 +49,14 @@ class weather {
   dice at(std::uint64_t site) const { return dice{core::mix(seed_ ^ core::mix(site))}; }
   /// `of_10000`: how often in a run of middling weather.
   bool strikes(std::uint64_t site, unsigned of_10000, std::int64_t at_ms, const std::function<std::string()>& words);
+  /// The same, however bad the weather is.
+  bool befalls(std::uint64_t site, unsigned percent, std::int64_t at_ms, const std::function<std::string()>& words);
   /// What came, in its order.
   const std::vector<trouble>& troubles() const { return troubles_; }
 
  private:
+  bool comes(std::uint64_t site, std::int64_t at_ms, const std::function<std::string()>& words);
+
   std::uint64_t seed_;
   const sites* left_out_;
   unsigned strength_;  // in quarters

@@ -13,7 +13,6 @@ namespace fairlead::app::simulate {
 
 namespace {
 
-constexpr std::uint64_t most_tasks = 64;        // that a simulated one begins
 constexpr std::uint64_t most_in_family = 500;   // tasks in progress; twice as many are refused
 constexpr std::int64_t scan_period_ms = 1'000;  // of the Supervisor
 
@@ -287,7 +286,7 @@ void world::wake() {
 bool world::step_on() {
   const auto soon = !queue_.empty() && queue_.top().at_ms <= now_ms_ + 20;
   if (!soon) {
-    if (has_signals_) give_signals();
+    if (has_signals_ && std::exchange(signals_after_, commits_) != commits_) give_signals();
     const auto next = next_wake();
     if (next && (queue_.empty() || *next < queue_.top().at_ms)) {
       now_ms_ = std::max(now_ms_, *next);
@@ -319,7 +318,8 @@ run_end world::run() {
 std::vector<v1::TaskRecord> world::tasks() const {
   std::vector<v1::TaskRecord> out;
   const auto view = store_.read();
-  for (std::uint64_t number = 1; number <= most_tasks; ++number) {
+  // All of them: what is not looked at would be found to be sound.
+  for (std::uint64_t number = 1;; ++number) {
     auto one = store::load_task(*view, number);
     if (!one.ok() || !*one) break;
     out.push_back(std::move(**one));

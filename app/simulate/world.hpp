@@ -57,7 +57,7 @@ struct run_end {
   std::uint64_t events = 0;  // in the histories of its tasks
   std::vector<trouble> troubles;
   std::vector<std::pair<std::int64_t, std::string>> story;  // only of a run that tells
-  std::vector<v1::TaskRecord> tasks;                        // the simulated one, and those that it began
+  std::vector<v1::TaskRecord> tasks;                        // the simulated one, and those that it began: number 1 and on
   std::map<std::string, ledger_entry> ledger;
   std::set<stuck_step> stuck;
 };
@@ -187,6 +187,7 @@ class world final : private commit_port, private scheduler_outbox, private super
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> outages_;  // of agents: from, to
   std::set<std::string> signals_planned_;
   bool has_signals_ = false;
+  std::uint64_t signals_after_ = 0;  // the commit behind which they were looked for: steps begin to wait by commits
   int helped_ = 0;
   std::set<stuck_step> stuck_;
   std::map<std::string, accepted_work> accepted_;  // by key

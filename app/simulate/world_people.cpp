@@ -110,14 +110,18 @@ void world::give_signals() {
       if (!waits_for_signal(step) || definition == nullptr) continue;
       const auto name = record.id() + "/" + step.path() + "/" + std::to_string(step.generation());
       if (!signals_planned_.insert(name).second) continue;
-      auto roll = weather_.at(mixed(9, name));
-      if (roll.chance(25)) continue;
+      const auto site = mixed(9, name);
+      auto roll = weather_.at(site);
       const auto& of = definition->steps(static_cast<int>(step.definition()));
+      const auto befalls = [&](const char* kind, unsigned percent, const char* words) {
+        return weather_.befalls(mixed(site, kind), percent, now_ms_, [&] { return "signal " + of.signal() + " " + words; });
+      };
+      if (befalls("never", 25, "never comes")) continue;
       const auto within_ms = std::max<std::int64_t>(of.timeout_ms() > 0 ? of.timeout_ms() : 86'400'000, 2);
       auto signal = action_of(v1::OPERATOR_VERB_SIGNAL);
       signal.set_signal(of.signal());
       signal.set_json(on_.values.at(record.workflow()).output(of, roll));
-      const auto at_ms = roll.chance(15) ? within_ms + within_ms / 10 : roll.spread(1, within_ms);
+      const auto at_ms = befalls("late", 15, "comes too late") ? within_ms + within_ms / 10 : roll.spread(1, within_ms);
       for (int i = roll.chance(15) ? 2 : 1; i > 0; --i)
         after(at_ms + i, [this, signal, id = record.id()] {
           tell("signal " + signal.signal() + " comes");

@@ -23,13 +23,9 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
 /// Fields whose keys in a workflow file have another name; of all others the key is the name without its unit.
-constexpr std::pair<std::string_view, std::string_view> other_names[] = {{"goes_on_untimely", "on_timeout"},
-                                                                         {"ends_failed", "end"},
-                                                                         {"input_schema_json", "input"},
-                                                                         {"most", "max"},
-                                                                         {"keep_days", "keep"},
-                                                                         {"list_json", "items"},
-                                                                         {"collect", "failures"}};
+constexpr std::pair<std::string_view, std::string_view> other_names[] = {
+    {"goes_on_untimely", "on_timeout"}, {"ends_failed", "end"}, {"input_schema_json", "input"}, {"most", "max"},
+    {"keep_days", "retention"},         {"list_json", "items"}, {"collect", "failures"}};
 
 bool take_end(std::string& name, std::string_view end) {
   if (!name.ends_with(end)) return false;
@@ -92,7 +88,10 @@ std::string text_of(const Message& in, const FieldDescriptor& field, int at) {
     case FieldDescriptor::CPPTYPE_ENUM: return word_of(*(many ? of.GetRepeatedEnum(in, &field, at) : of.GetEnum(in, &field)));
     case FieldDescriptor::CPPTYPE_BOOL: return flag_text(field, many ? of.GetRepeatedBool(in, &field, at) : of.GetBool(in, &field));
     case FieldDescriptor::CPPTYPE_DOUBLE: return number_text(many ? of.GetRepeatedDouble(in, &field, at) : of.GetDouble(in, &field));
-    case FieldDescriptor::CPPTYPE_UINT32: return std::to_string(many ? of.GetRepeatedUInt32(in, &field, at) : of.GetUInt32(in, &field));
+    case FieldDescriptor::CPPTYPE_UINT32: {
+      const auto text = std::to_string(many ? of.GetRepeatedUInt32(in, &field, at) : of.GetUInt32(in, &field));
+      return std::string{field.name()}.ends_with("_days") ? text + "d" : text;
+    }
     case FieldDescriptor::CPPTYPE_INT64: {
       const auto value = many ? of.GetRepeatedInt64(in, &field, at) : of.GetInt64(in, &field);
       return std::string{field.name()}.ends_with("_ms") ? format_duration(value) : std::to_string(value);

@@ -114,6 +114,80 @@ TEST_F(simulated_workflows, name_what_undo_none_leaves) {
   EXPECT_EQ(all.left_as_said, lines{"charge"});
 }
 
+TEST_F(simulated_workflows, name_the_sub_workflow_that_undo_none_leaves) {
+  wanted_simulation wanted;
+  const auto paid = replaced(pay, "    pivot: true\n", "");
+  wanted.with = {write("pay.yaml", paid)};
+  const auto all = run(R"(workflow: sell
+on_failure: undo
+steps:
+  send: { workflow: pay, undo: none }
+  tell: { needs: send, agent: a, call: tell, attempts: 1, in_doubt: fail, undo: none }
+)",
+                       wanted);
+  EXPECT_EQ(found(all), names{});
+  EXPECT_EQ(std::count(all.left_as_said.begin(), all.left_as_said.end(), "send"), 1);
+}
+
+TEST_F(simulated_workflows, are_judged_with_all_the_tasks_that_they_begin) {
+  std::string items;
+  for (int i = 0; i < 70; ++i) items += (i == 0 ? "" : ", ") + std::to_string(i);
+  wanted_simulation wanted;
+  wanted.with = {write("pay.yaml", pay)};
+  wanted.without_keys = {"bank.charge"};
+  const auto all = run("workflow: many\nsteps:\n  each: { for_each: { items: [" + items +
+                           "], at_once: 70, failures: collect }, agent: depot, call: send, with: { n: \"${ .item }\" }, undo: none }\n"
+                           "  last: { needs: each, workflow: pay }\n",
+                       wanted, 200);
+  EXPECT_EQ(found(all).count("twice charge"), 1U) << "its task is the 72nd";
+}
+
+TEST_F(simulated_workflows, tell_that_a_signal_did_not_come) {
+  const auto all = run(R"(workflow: wait
+on_failure: undo
+steps:
+  ask: { agent: a, call: ask, undo: none }
+  approve: { needs: ask, signal: ok, timeout: 2d }
+)");
+  for (const auto& one : all.endings)
+    if (one.word != "completed") EXPECT_FALSE(one.shortest.troubles.empty()) << one.word << ": nothing goes wrong";
+}
+
+TEST_F(simulated_workflows, take_no_output_from_answers_that_do_not_come) {
+  const std::string flow = R"(workflow: sign
+steps:
+  draw: { agent: a, call: draw, undo: none }
+  sign: { needs: draw, agent: a, call: ask, with: { id: "${ .steps.draw.id }" }, callback: { timeout: 1d }, undo: none }
+  tell: { needs: sign, agent: a, call: tell, with: { by: "${ .steps.sign.by }" }, undo: none }
+)";
+  write("sign.yaml", flow);
+  wanted_simulation wanted;
+  wanted.values = write("sign.test.yaml", R"(test: sign.yaml
+agents: { a.tell: {} }
+cases:
+  - name: neither an answer nor a callback
+    agents:
+      draw: [{ no_answer: true }, { output: { id: 7 } }]
+      sign: [{ output: { accepted: true } }, { callback: { output: { by: ann } } }]
+    expect: { end: completed }
+)");
+  const auto on = sound(flow, wanted);
+  const auto& values = on.values.at("sign");
+  const auto& steps = on.workflows.front().steps();
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    EXPECT_EQ(nlohmann::json::parse(values.output(steps[0], dice{seed})), (nlohmann::json{{"id", 7}}));
+    EXPECT_EQ(nlohmann::json::parse(values.output(steps[1], dice{seed})), (nlohmann::json{{"by", "ann"}}));
+  }
+}
+
+TEST_F(simulated_workflows, take_no_values_from_a_test_of_another_workflow) {
+  wanted_simulation wanted;
+  wanted.values = write("order.test.yaml", "test: order.yaml\ncases:\n  - { name: one, expect: { end: parked } }\n");
+  const auto refused = made(pay, wanted);
+  ASSERT_EQ(refused.problems.size(), 1U);
+  EXPECT_EQ(refused.problems[0].sentence, "it tests workflow order, and workflow pay is simulated");
+}
+
 TEST_F(simulated_workflows, with_signals_callbacks_and_values_end_in_all_their_ways) {
   const auto all = run(R"(workflow: sign
 on_failure: undo

@@ -107,6 +107,8 @@ class values_checker {
 
   void check_path(const std::vector<path_part>& parts, bool required) {
     const auto whole = spell_path(parts, parts.size());
+    // Of a list in the file only the first item is looked at, and another one may have what is optional.
+    if (!required && parts[0].key == "item" && trim_json(step_->for_each().list_json()).starts_with('[')) return;
     if (!read_.insert(whole).second) return;
     if (parts[0].key == "errors" && !check_error(parts, whole, required)) return;
     const auto known = look_up(parts);
@@ -183,9 +185,7 @@ class values_checker {
 
   /// Nothing goes on once the step has failed. A step of the end, and one that a join no longer needs, may have failed whatever its
   /// on_failure says.
-  bool ends_by_failure(const v1::StepDefinition& of) const {
-    return !joins_ && !ends(of) && !ends(*step_) && !is_goes_on(definition_, of);
-  }
+  bool ends_by_failure(const v1::StepDefinition& of) const { return !joins_ && !ends(of) && !ends(*step_) && !is_goes_on(definition_, of); }
 
   /// False: said what is wrong.
   bool check_error(const std::vector<path_part>& parts, const std::string& whole, bool required) {
@@ -289,10 +289,20 @@ class values_checker {
       return;
     }
     const auto plain = parse_plain_path(expression);
-    if (!plain) return;
+    if (!plain) {
+      // A pipe binds least of all, so what stands behind the last one gives the result.
+      const auto last = trim_json(std::string_view{expression}.substr(expression.rfind('|') + 1));
+      if (last == "length") add("length gives a number, and no list", remedy);
+      return;
+    }
     const auto known = look_up(plain->parts);
-    if (known.refusal.empty() && !known.type.empty() && known.type != "array")
-      add(spell_path(plain->parts, plain->parts.size()) + " is " + json_type_words(known.type) + ", and no list", remedy);
+    if (!known.refusal.empty() || known.type == "array") return;
+    const auto whole = spell_path(plain->parts, plain->parts.size());
+    if (!known.type.empty()) return add(whole + " is " + json_type_words(known.type) + ", and no list", remedy);
+    // It may be of several types, or of one that JSON writes in more than one form: none of them may have elements.
+    auto element = plain->parts;
+    element.push_back({false, {}, 0});
+    if (!look_up(element).refusal.empty()) add(whole + " is no list", remedy);
   }
 
   void check_length(const v1::StepDefinition& step) {

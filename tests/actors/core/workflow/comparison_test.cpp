@@ -82,7 +82,9 @@ TEST(comparison, names_step_and_key_as_a_file_has_them) {
   auto after = workflow_of({step("b"), changed, step("fresh")});
   before.set_ends_failed(true);
   after.set_input_schema_json("{}");
+  after.set_keep_days(7);
   EXPECT_EQ(text_of(compare(before, after)),
+            "- retention: (none) -> 7d\n"
             "- input: (none) -> {}\n"
             "- end: failed -> (none)\n"
             "- order: [a, b] -> [b, a]\n"

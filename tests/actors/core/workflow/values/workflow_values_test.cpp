@@ -343,6 +343,7 @@ TEST(workflow_values, knows_the_items_of_a_list_in_the_file) {
   EXPECT_EQ(reading_items("[1,2]", ".item.to"),
             lines{"s/with: an expression reads .item.to, but .item is a number; change the items, or read another path"});
   EXPECT_EQ(reading_items(R"(["${ .input.note }"])", ".item.to"), lines{});
+  EXPECT_EQ(reading_items(R"([{"to":"ana"},{"to":"ben","cc":"cy"}])", ".item.cc?"), lines{}) << "the second item has it";
   EXPECT_EQ(reading_items("[]", ".item"),
             lines{"s/for_each.items: the list is empty, so nothing is ever carried out; add items, or remove the step"});
 }
@@ -355,7 +356,18 @@ TEST(workflow_values, refuses_items_that_are_no_list) {
   EXPECT_EQ(reading_items(R"("${ .index }")", ".item"), lines{"s/for_each.items: .index is a number, and no list; give an expression whose "
                                                               "result is a list"})
       << "that it is known nowhere there is said by the check";
-  for (const auto* good : {R"("${ .input.items }")", R"("${ .input.note }")", R"("${ [1,2] }")", R"("${ .input.items | map(.sku) }")"})
+  EXPECT_EQ(reading_items(R"("${ .input.either }")", ".item"),
+            lines{"s/for_each.items: .input.either is no list; give an expression whose result is a list"});
+  EXPECT_EQ(reading_items(R"("${ .input.items | length }")", ".item"),
+            lines{"s/for_each.items: length gives a number, and no list; give an expression whose result is a list"});
+  v1::WorkflowDefinition typed;
+  typed.set_types(*describe_types({v1::SubmitRequest::descriptor()}));
+  add(typed, "ask").set_output_type("fairlead.v1.SubmitRequest");
+  add(typed, "s", {"ask"}).mutable_for_each()->set_list_json(R"("${ .steps.ask.items[0].priority }")");
+  EXPECT_EQ(values_of(typed),
+            lines{"s/for_each.items: .steps.ask.items[0].priority is no list; give an expression whose result is a list"});
+  for (const auto* good : {R"("${ .input.items }")", R"("${ .input.note }")", R"("${ [1,2] }")", R"("${ .input.items | map(.sku) }")",
+                           R"("${ [.input.items | length] }")"})
     EXPECT_EQ(reading_items(good, ".item"), lines{}) << good;
 }
 
