@@ -1,6 +1,7 @@
 // Jobs in the Scheduler where something is wrong or too much: decisions that fail, more than one turn takes, a node that stops.
 
 #include "actors/system/time_zones.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "tests/actors/scheduler/jobs/scheduler_jobs_world.hpp"
 
 namespace fairlead::testing {
