@@ -201,8 +201,9 @@ TEST(task_released, by_a_callback_keeps_the_attempt_of_an_undo_that_an_operator_
   ASSERT_FALSE(w.at(1).given_up());
   w.fault(3, 1, v1::FAULT_KIND_IN_DOUBT);
   ASSERT_TRUE(w.record.failing());
-  EXPECT_EQ(w.callback(3, 0, "{}").performs.size(), 1u);
-  EXPECT_FALSE(w.at(1).given_up());
+  w.callback(3, 0, "{}");
+  ASSERT_FALSE(w.record.failing());
+  EXPECT_FALSE(w.at(1).given_up()) << "another attempt was granted";
 }
 
 TEST(task_released, by_a_cancel_waits_on_for_a_parked_child_that_is_being_undone) {

@@ -356,7 +356,7 @@ TEST(workflow_values, refuses_items_that_are_no_list) {
   EXPECT_EQ(reading_items(R"("${ .index }")", ".item"), lines{"s/for_each.items: .index is a number, and no list; give an expression whose "
                                                               "result is a list"})
       << "that it is known nowhere there is said by the check";
-  EXPECT_EQ(reading_items(R"("${ .input.either }")", ".item"),
+  EXPECT_EQ(reading_items(R"("${ .input.either }")", ".index"),
             lines{"s/for_each.items: .input.either is no list; give an expression whose result is a list"});
   EXPECT_EQ(reading_items(R"("${ .input.items | length }")", ".item"),
             lines{"s/for_each.items: length gives a number, and no list; give an expression whose result is a list"});
