@@ -232,7 +232,7 @@ TEST_F(scheduler_refusals_test, what_sleeps_over_a_start_gives_back_no_room_of_o
   v1::StepDefinition night;
   night.set_name("night");
   night.set_kind(v1::STEP_KIND_WAIT);
-  night.set_with_json(R"("24h")");
+  night.set_with_json(R"("1d")");
   night.mutable_undo()->set_none(true);
   deploy(workflow_of({night}, "night"));
   const std::string input = "\"" + std::string(3'500, 'x') + "\"";

@@ -88,7 +88,7 @@ TEST_F(family_crowd_test, tasks_that_sleep_over_a_start_count) {
   v1::StepDefinition night;
   night.set_name("night");
   night.set_kind(v1::STEP_KIND_WAIT);
-  night.set_with_json(R"("24h")");
+  night.set_with_json(R"("1d")");
   night.mutable_undo()->set_none(true);
   deploy(workflow_of({night}, "night"));
   auto nights = child("nights", "night", {"load"});
