@@ -392,7 +392,8 @@ void checker::judge_failing(const v1::TaskRecord& before, const v1::TaskRecord& 
   world_.judges("started_while_failing");
   const auto* plan = shape_of(after);
   for (int i = 0; i < after.steps_size(); ++i) {
-    if (plan != nullptr && plan->of_end(static_cast<std::uint32_t>(i)) && !after.terminated()) continue;
+    // Its commit may have several decisions: of the end a step may have begun before the task was terminated.
+    if (plan != nullptr && plan->of_end(static_cast<std::uint32_t>(i)) && !before.terminated()) continue;
     if (after.steps(i).attempt() != before.steps(i).attempt() || after.steps(i).undo().made() != before.steps(i).undo().made())
       world::broken("started_while_failing", after.id() + " is to fail, and " + after.steps(i).path() + " was handed over");
   }
