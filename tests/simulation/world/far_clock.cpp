@@ -2,8 +2,6 @@
 
 namespace fairlead::simulation {
 
-namespace {}  // namespace
-
 /// Jobs that fire every second make too much of hours.
 std::int64_t far_clock::how_far_ms() {
   auto& luck = world_.far_clocks;

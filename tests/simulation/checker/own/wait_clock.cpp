@@ -26,7 +26,8 @@ void wait_clock::decided(const v1::TaskRecord& record, const shape& plan) {
     if (lost) its.began_us.reset();
     // What a crash has forgotten had been decided: the step goes on waiting as before.
     const auto forgotten = its.last == phase::failed && now == phase::ready && step.failure_count() < its.failures;
-    const auto begins = !lost && its.last != phase::ready && !(its.last == phase::failed && now == phase::failed) && !forgotten;
+    const auto stays = now == its.last && (now == phase::failed || now == phase::over);
+    const auto begins = !lost && its.last != phase::ready && !stays && !forgotten;
     if (now != phase::unready && begins) its.began_us = its.unready_us;
     if (now == phase::unready || now == phase::failed) its.unready_us = world_.now_us();
     // An order may begin the wait again before a reader sees the failure.
