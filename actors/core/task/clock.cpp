@@ -17,6 +17,13 @@ bool only_waits(const v1::StepRecord& step) {
   return !under_way(step) || (step.has_items() && step.not_before_unix_ms() == 0 && count_items(step.items()).out() == 0);
 }
 
+/// It is to be tried again at once or soon, and no event tells when that was decided.
+bool is_tried_soon(const v1::StepRecord& step) {
+  if (step.has_items()) return step.state() == v1::STEP_STATE_RUNNING;
+  const auto waits = step.kind() == v1::STEP_KIND_WAIT || step.kind() == v1::STEP_KIND_SIGNAL;
+  return step.state() == v1::STEP_STATE_PENDING && !waits && step.rounds() == 0;
+}
+
 }  // namespace
 
 bool noted_ahead(const v1::TaskRecord& record, std::int64_t now_ms) {
@@ -27,8 +34,10 @@ bool noted_ahead(const v1::TaskRecord& record, std::int64_t now_ms) {
     return true;
   if (record.scheduled() && record.delay_ms() > 0 && set_back_since(record.start_at_unix_ms(), now_ms, record.delay_ms())) return true;
   return std::any_of(record.recent().begin(), record.recent().end(), [&](const auto& one) { return ahead(one.at_unix_ms()); }) ||
-         std::any_of(record.steps().begin(), record.steps().end(),
-                     [&](const auto& one) { return ahead(one.started_at_unix_ms()) || ahead(one.ended_at_unix_ms()); });
+         std::any_of(record.steps().begin(), record.steps().end(), [&](const auto& one) {
+           return ahead(one.started_at_unix_ms()) || ahead(one.ended_at_unix_ms()) ||
+                  (is_tried_soon(one) && ahead(one.not_before_unix_ms() - waiting_recheck_ms));
+         });
 }
 
 /// The attempt was decided before now, and its agent counts the lease by a steady clock: the lease ends no later than one that would begin

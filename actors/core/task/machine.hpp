@@ -207,6 +207,7 @@ class task_machine {
   bool out_of_rounds(const v1::StepRecord& step) const;
   void decide_round(std::uint32_t index, const std::optional<std::string>& answer);
   void await_next_round(std::uint32_t index);
+  std::int64_t next_round_ms(const v1::StepRecord& step) const;
 
   // ---- steps with `callback` (steps/callback.cpp) ----
   void accept(std::uint32_t index);

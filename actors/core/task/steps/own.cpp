@@ -78,17 +78,17 @@ void task_machine::end_wait(std::uint32_t index) {
   miss_signal(index);
 }
 
-/// The clock was set back since the step began to wait for so long: the wait begins anew. One until a moment stays.
+/// The clock was set back since the step began to wait for so long: the wait begins anew. One until a moment stays. The next round, and what
+/// was to be tried again at once, come no later than was meant.
 void task_machine::bring_wait_near(std::uint32_t index) {
   auto& step = at(index);
-  if (step.kind() == v1::STEP_KIND_CALL) {
+  if (step.kind() != v1::STEP_KIND_WAIT && step.kind() != v1::STEP_KIND_SIGNAL) {
     const auto by_ms = std::min(step.not_before_unix_ms(), now_ms() + definition_of(step).repeat().every_ms());
     out_.changed = out_.changed || by_ms != step.not_before_unix_ms();
     return step.set_not_before_unix_ms(by_ms);
   }
   const auto ahead_ms = step.started_at_unix_ms() - now_ms();
-  const auto waits = step.kind() == v1::STEP_KIND_WAIT || step.kind() == v1::STEP_KIND_SIGNAL;
-  if (!waits || ahead_ms <= 0 || !waits_for_so_long(index)) return;
+  if (ahead_ms <= 0 || !waits_for_so_long(index)) return;
   step.set_started_at_unix_ms(now_ms());
   step.set_not_before_unix_ms(step.not_before_unix_ms() - ahead_ms);
   out_.changed = true;

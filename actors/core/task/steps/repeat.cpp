@@ -50,7 +50,6 @@ bool task_machine::out_of_rounds(const v1::StepRecord& step) const {
 void task_machine::decide_round(std::uint32_t index, const std::optional<std::string>& answer) {
   if (!answer) return;
   auto& step = at(index);
-  const auto& repeat = definition_of(step).repeat();
   if (*answer != "true" && *answer != "false")
     return cannot_render(index, v1::EXPRESSION_PART_UNTIL,
                          std::string{"`repeat.until` gave "} + json_kind_words(*answer) + ", and not true or false");
@@ -68,7 +67,8 @@ void task_machine::decide_round(std::uint32_t index, const std::optional<std::st
     return;
   }
   if (!out_of_rounds(step)) {
-    if (repeat.every_ms() > 0 && !planted(&planted_faults::repeat_at_once)) wait_until(index, now_ms() + repeat.every_ms());
+    const auto next_ms = next_round_ms(step);
+    if (next_ms > now_ms() && !planted(&planted_faults::repeat_at_once)) wait_until(index, next_ms);
     return;
   }
   fail_for_good(index, out_of_rounds_code,
@@ -81,8 +81,13 @@ void task_machine::await_next_round(std::uint32_t index) {
   const auto between = step.state() == v1::STEP_STATE_PENDING && step.rounds() > 0 && !step.until_open() && !step.doubtful() &&
                        step.failure_count() == 0 && step.attempt() == step.excused();
   if (!between || of_end(step) || !goes_forward(step) || under_way(step)) return;
-  const auto next_ms = std::min(step.ended_at_unix_ms(), now_ms()) + definition_of(step).repeat().every_ms();
+  const auto next_ms = next_round_ms(step);
   if (next_ms > now_ms()) wait_until(index, next_ms);
+}
+
+/// Counted from the end of the round before. The worker's answer may come late, or while the clock is wrong.
+std::int64_t task_machine::next_round_ms(const v1::StepRecord& step) const {
+  return std::min(step.ended_at_unix_ms(), now_ms()) + definition_of(step).repeat().every_ms();
 }
 
 }  // namespace fairlead::core

@@ -18,6 +18,17 @@ v1::WorkflowDefinition list_of_computed() {
   return graph({out});
 }
 
+v1::StepDefinition child() {
+  auto out = with_undo_none(step("audit"));
+  out.set_kind(v1::STEP_KIND_WORKFLOW);
+  out.clear_agent();
+  out.clear_call();
+  out.set_workflow("audits");
+  out.clear_attempts();
+  out.clear_backoff();
+  return out;
+}
+
 void no_worker_answers(world& w) {
   ASSERT_FALSE(w.apply(expressions_evaluated{0, {}, error{v1::ERROR_CODE_UNAVAILABLE, "no worker", ""}}).changed);
 }
@@ -164,20 +175,41 @@ TEST(task_clock, a_list_that_only_a_look_has_put_far_away_while_the_clock_was_ah
 }
 
 TEST(task_clock, a_step_that_waits_for_the_worker_beside_a_child_is_looked_at_again_soon) {
-  auto child = with_undo_none(step("audit"));
-  child.set_kind(v1::STEP_KIND_WORKFLOW);
-  child.clear_agent();
-  child.clear_call();
-  child.set_workflow("audits");
-  child.clear_attempts();
-  child.clear_backoff();
-  world w{graph({child, step("a", {}, R"({"n":"${ .input.n + 1 }"})")})};
+  world w{graph({child(), step("a", {}, R"({"n":"${ .input.n + 1 }"})")})};
   w.now_ms += half_an_hour_ms;
   w.started();
   ASSERT_FALSE(w.apply(expressions_evaluated{1, {}, error{v1::ERROR_CODE_UNAVAILABLE, "no worker", ""}}).changed);
   w.now_ms -= half_an_hour_ms;
   EXPECT_EQ(w.apply(clock_set_back{}).evaluations.size(), 1u);
   EXPECT_EQ(w.record.due_unix_ms(), w.now_ms + waiting_recheck_ms);
+}
+
+TEST(task_clock, the_next_round_is_counted_from_the_end_of_the_one_before_though_the_worker_answers_while_the_clock_is_ahead) {
+  auto poll = with_undo_none(step("poll"));
+  poll.mutable_repeat()->set_until_json(R"("${ .steps.poll.v > 500 }")");
+  poll.mutable_repeat()->set_every_ms(half_an_hour_ms);
+  poll.mutable_repeat()->set_most(3);
+  world w{graph({poll})};
+  w.started();
+  w.outcome(0, 1, R"({"v":1})");
+  const auto ended_ms = w.now_ms;
+  w.now_ms += half_an_hour_ms / 2;
+  ASSERT_TRUE(w.apply(expressions_evaluated{0, {"false"}, std::nullopt, v1::EXPRESSION_PART_UNTIL}).changed);
+  EXPECT_EQ(w.at(0).not_before_unix_ms(), ended_ms + half_an_hour_ms);
+  EXPECT_EQ(w.record.due_unix_ms(), ended_ms + half_an_hour_ms);
+}
+
+TEST(task_clock, a_child_that_found_no_room_while_the_clock_was_ahead_is_asked_for_again_soon) {
+  world w{graph({child()})};
+  w.started();
+  auto& one = *w.record.mutable_steps(0);
+  one.clear_child();
+  one.set_state(v1::STEP_STATE_PENDING);
+  one.set_not_before_unix_ms(w.now_ms + year_ms);
+  EXPECT_TRUE(noted_ahead(w.record, w.now_ms));
+  w.apply(clock_set_back{});
+  EXPECT_LE(w.at(0).not_before_unix_ms(), w.now_ms);
+  EXPECT_LE(w.record.due_unix_ms(), w.now_ms);
 }
 
 TEST(task_clock, a_timeout_of_the_task_counts_anew_from_the_right_clock) {
