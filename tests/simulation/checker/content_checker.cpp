@@ -138,7 +138,7 @@ bool content_checker::gives(const std::string& with, const v1::StepDefinition& s
   return false;
 }
 
-value content_checker::document_of(const v1::TaskRecord& record, view by) const {
+value content_checker::document_of(const v1::TaskRecord& record, view by, std::optional<std::uint32_t> reader) const {
   value out;
   out.is = value::kind::object;
   const auto submitted = submitted_.find(record.id());
@@ -182,7 +182,8 @@ value content_checker::document_of(const v1::TaskRecord& record, view by) const 
     const auto ended = has_given(step);
     const step_name name{record.id(), static_cast<std::uint32_t>(i)};
     // A round may read what the one before gave.
-    if (const auto known = rounds_.find(name); known != rounds_.end() && !known->second.keys.empty() && !step.passed_over())
+    const auto shows = !joined || ended || reader == name.step;
+    if (const auto known = rounds_.find(name); shows && known != rounds_.end() && !known->second.keys.empty() && !step.passed_over())
       steps.members[step.path()] = parse_value(known->second.output).value_or(value{});
     const auto own = own_outputs_.find(name);
     const auto* output = !ended ? nullptr : own != own_outputs_.end() ? &own->second : given(name);

@@ -101,10 +101,11 @@ class content_checker {
   /// How a document shows dropped steps: as a step reads them that is needed, as the undo of a dropped step reads them, or as if nothing had
   /// been dropped.
   enum class view { needed, undo_of_dropped, before };
-  value document_of(const v1::TaskRecord& record, view by = view::needed) const;
+  /// `reader`: only the step itself sees what its last round gave where others need not wait for its end.
+  value document_of(const v1::TaskRecord& record, view by = view::needed, std::optional<std::uint32_t> reader = {}) const;
   /// For what the step has read: it may have been dropped since, with what it needs.
   value document_for(const v1::TaskRecord& record, std::uint32_t index) const {
-    return document_of(record, record.steps(static_cast<int>(index)).dropped() ? view::before : view::needed);
+    return document_of(record, record.steps(static_cast<int>(index)).dropped() ? view::before : view::needed, index);
   }
   /// Whether `with` of the step gives what is stored. A need that its join did not wait for may have ended or have been dropped since.
   bool gives(const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record, const std::string& stored) const {
