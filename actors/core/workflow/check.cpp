@@ -392,18 +392,22 @@ class checker {
         add(step.name(), "undo", "a pivot is never undone", "set undo: none");
       else if (undoes && !says_how_it_is_undone(step))
         add(step.name(), "undo", who + " has on_failure: undo, so each step needs an undo", "add undo: { call: … }, or undo: none");
+      bool behind = false;
       for (const int pivot : pivots) {
+        if (full()) return;
         if (pivot == i) continue;
         if (graph.reaches(i, pivot)) {
-          if (may_fail(step) && effective(definition_, step) == v1::ON_FAILURE_UNDO) {
+          if (!behind && may_fail(step) && effective(definition_, step) == v1::ON_FAILURE_UNDO) {
             add(step.name(), "on_failure",
                 "this step comes after the pivot " + names_[static_cast<std::size_t>(pivot)] + ", so it can never be undone",
                 never_cools_off(step) ? "set on_failure: park, fail or continue on this step"
                                       : "set on_failure: park, fail, continue or cool_off on this step");
           }
-          break;
+          behind = true;
+          continue;
         }
-        // A pivot waits for all steps that are not its descendants; two pivots side by side would wait for each other for ever.
+        // A pivot waits for all steps that are not its descendants; two pivots side by side would wait for each other for ever, behind
+        // another pivot as well.
         if (step.pivot() && pivot < i && !graph.reaches(pivot, i))
           add(step.name(), "pivot",
               "the pivots " + names_[static_cast<std::size_t>(pivot)] + " and " + step.name() + " would wait for each other",

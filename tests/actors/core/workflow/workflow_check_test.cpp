@@ -349,6 +349,15 @@ TEST(workflow_check, two_pivots_side_by_side_would_never_start) {
   EXPECT_EQ(problems_of(definition), lines{});
 }
 
+TEST(workflow_check, two_pivots_side_by_side_behind_another_pivot_would_never_start_either) {
+  auto definition = chain({"a", "b"});
+  add_step(definition, "c")->add_needs("a");
+  for (auto& step : *definition.mutable_steps()) step.set_pivot(true);
+  EXPECT_EQ(problems_of(definition), lines{"c/pivot: the pivots b and c would wait for each other; make one of them need the other"});
+  definition.mutable_steps(2)->add_needs("b");
+  EXPECT_EQ(problems_of(definition), lines{});
+}
+
 TEST(workflow_check, is_bounded_for_the_largest_and_densest_graph) {
   v1::WorkflowDefinition definition;
   definition.set_name("dense");
