@@ -11,6 +11,7 @@
 #include "actors/system/time_zones.hpp"
 #include "app/files/job_words.hpp"
 #include "app/yaml/labels.hpp"
+#include "app/yaml/places.hpp"
 #include "app/yaml/reader.hpp"
 #include "app/yaml/source.hpp"
 
@@ -42,7 +43,7 @@ class job_reader {
   }
 
  private:
-  void place(const std::string& where, const yaml_node& node) { places_[where] = {node.line(), node.column()}; }
+  void place(const std::string& where, const yaml_node& node) { places_.add(where, node); }
 
   std::optional<yaml_node> found(yaml_section& section, const std::string& key) {
     auto node = section.find(key);
@@ -70,18 +71,7 @@ class job_reader {
     if (const auto node = required(section, "workflow", "the name of the workflow to launch"))
       if (const auto text = node->text()) job_.set_workflow(*text);
     if (const auto node = found(section, "input")) {
-      // An expression is shown at the line it stands on.
-      place_all(*node);
       if (const auto json = node->json()) job_.set_input(*json);
-    }
-  }
-
-  void place_all(const yaml_node& node) {
-    place(node.where(), node);
-    if (node.is_map()) {
-      for (const auto& entry : node.entries()) place_all(entry.second);
-    } else if (node.is_list()) {
-      for (const auto& item : node.items()) place_all(item);
     }
   }
 
@@ -150,18 +140,9 @@ class job_reader {
     section.finish();
   }
 
-  std::pair<int, int> place_of(std::string where) const {
-    for (;;) {
-      const auto known = places_.find(where);
-      if (known != places_.end()) return known->second;
-      const auto cut = where.find_last_of(".[");
-      where = cut == std::string::npos ? std::string{} : where.substr(0, cut);
-    }
-  }
-
   /// The place of a byte of the schedule itself, where it is written as it is.
   std::pair<int, int> place_in_schedule(std::size_t position) const {
-    const auto at = place_of("schedule");
+    const auto at = places_.of("schedule");
     auto line = source_.line(at.first - lines_before_);
     auto column = at.second;
     // Columns count characters.
@@ -189,7 +170,7 @@ class job_reader {
                 (one.field.size() == p.where.size() || one.field[p.where.size()] == '.' || one.field[p.where.size()] == '['));
       });
       if (follows) continue;
-      const auto at = one.position != 0 ? place_in_schedule(one.position) : place_of(one.field);
+      const auto at = one.position != 0 ? place_in_schedule(one.position) : places_.of(one.field);
       if (one.position != 0) one.sentence = "at position " + std::to_string(one.position) + ": " + one.sentence;
       if (one.field == "time_zone") one.remedy = zone_remedy(job_.zone());
       document_.problems.push_back({document_.file, at.first, at.second, one.field, one.sentence, one.remedy});
@@ -201,7 +182,7 @@ class job_reader {
   int lines_before_;
   const core::zone_source& zones_;
   v1::JobSpec job_;
-  std::map<std::string, std::pair<int, int>> places_;
+  yaml_places places_;
 };
 
 struct part {
@@ -294,6 +275,8 @@ job_file parse_jobs(const std::string& file, const std::string& text, const core
     std::stable_sort(document.problems.begin(), document.problems.end(),
                      [](const problem& a, const problem& b) { return std::tie(a.line, a.column) < std::tie(b.line, b.column); });
     out.problems.insert(out.problems.end(), document.problems.begin(), document.problems.end());
+    // Each document may have as many.
+    if (out.problems.size() > max_yaml_problems) break;
   }
   return out;
 }

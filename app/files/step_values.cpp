@@ -17,22 +17,12 @@ using placed = std::function<void(const std::string& where, const yaml_node& val
 
 const std::vector<std::pair<std::string, bool>> failures_words{{"stop", false}, {"collect", true}};
 
-void place_all(const yaml_node& node, const std::string& where, const placed& place) {
-  place(where, node);
-  if (node.is_map()) {
-    for (const auto& [key, value] : node.entries()) place_all(value, dotted(where, key), place);
-  } else if (node.is_list()) {
-    const auto items = node.items();
-    for (std::size_t i = 0; i < items.size(); ++i) place_all(items[i], where + "[" + std::to_string(i) + "]", place);
-  }
-}
-
 /// Of `for_each.items`.
 void read_list(const yaml_node& node, const std::string& where, v1::ForEachDefinition& each, const placed& place) {
   const auto& value = node.value();
   const bool expression = value.kind == yaml_value::kind_type::scalar && value.text.find("${") != std::string::npos;
   if (!expression && !node.is_list()) return node.expected("an expression that gives a list, such as \"${ .input.items }\", or a list");
-  place_all(node, where, place);
+  place(where, node);
   if (const auto json = node.json()) each.set_list_json(*json);
 }
 

@@ -15,7 +15,7 @@ void read_join(const yaml_node& node, v1::StepDefinition& step);
 /// Of `wait`: a duration, a time, or an expression that gives one of them.
 void read_wait(const yaml_node& node, v1::StepDefinition& step);
 
-/// Of `for_each`: a list, an expression that gives one, or a map. `place` is told the place of each key, and of each part of a list.
+/// Of `for_each`: a list, an expression that gives one, or a map. `place` is told the place of each key.
 void read_for_each(const yaml_node& node, v1::ForEachDefinition& each,
                    const std::function<void(const std::string& where, const yaml_node& value)>& place);
 

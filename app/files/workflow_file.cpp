@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "actors/core/text/text.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/values/check_values.hpp"
 #include "app/files/step_values.hpp"
@@ -87,17 +88,7 @@ class workflow_reader {
   }
 
  private:
-  void place(const std::string& where, const yaml_node& node) { out_.places[where] = {node.line(), node.column()}; }
-
-  /// Of a value whose parts will be named.
-  void place_all(const yaml_node& node) {
-    place(node.where(), node);
-    if (node.is_map()) {
-      for (const auto& entry : node.entries()) place_all(entry.second);
-    } else if (node.is_list()) {
-      for (const auto& item : node.items()) place_all(item);
-    }
-  }
+  void place(const std::string& where, const yaml_node& node) { out_.places.add(where, node); }
 
   std::optional<yaml_node> found(yaml_section& section, const std::string& key, const std::string& parent) {
     auto node = section.find(key);
@@ -126,7 +117,6 @@ class workflow_reader {
 
   void read_input(const yaml_node& node, v1::WorkflowDefinition& definition) {
     if (!node.is_map()) return node.expected("a JSON Schema, such as { type: object }");
-    place_all(node);
     if (const auto json = node.json()) definition.set_input_schema_json(*json);
   }
 
@@ -209,7 +199,7 @@ class workflow_reader {
   }
 
   void read_step(const std::string& name, const yaml_node& node) {
-    const auto here = dotted("steps", name);
+    const auto here = node.where();
     place(here, node);
     auto& step = *out_.definition.add_steps();
     step.set_name(name);
@@ -269,8 +259,7 @@ class workflow_reader {
   // What an agent is told, beside its call.
   void read_perform(yaml_section& section, const std::string& here, v1::StepDefinition& step) {
     step.set_in_doubt(v1::IN_DOUBT_RETRY);
-    const auto with = found(section, "with", here);
-    if (with) {
+    if (const auto with = found(section, "with", here)) {
       if (const auto json = with->json()) step.set_with_json(*json);
     }
     read_patience(section, here, step);
@@ -291,7 +280,6 @@ class workflow_reader {
     }
     if (const auto type = found(section, "input_type", here)) {
       if (const auto text = type->text()) step.set_input_type(*text);
-      if (with) place_all(*with);
     }
     if (const auto type = found(section, "output_type", here)) {
       if (const auto text = type->text()) step.set_output_type(*text);
@@ -400,7 +388,8 @@ class workflow_reader {
     const std::vector<problem> known{document.problems.begin() + first_own_, document.problems.end()};
     const auto unsure = with_needs_unread(known);
     for (const auto& found : core::check_source(out_.definition, agents)) {
-      auto where = found.step.empty() ? found.field : dotted("steps", found.step);
+      // As yaml_path has it.
+      auto where = found.step.empty() ? found.field : dotted("steps", core::shown_key(found.step));
       if (!found.step.empty() && !found.field.empty()) where = dotted(where, found.field);
       const bool follows = std::any_of(known.begin(), known.end(), [&](const problem& p) { return follows_from(p, where, found.field); });
       if (follows || (unsure.count(found.step) != 0 && reads_outputs(found.field))) continue;
@@ -453,16 +442,6 @@ class workflow_reader {
 
 }  // namespace
 
-std::pair<int, int> workflow_file::place_of(std::string where) const {
-  while (true) {
-    const auto known = places.find(where);
-    if (known != places.end()) return known->second;
-    if (where.empty()) return {1, 1};
-    const auto cut = where.rfind('.');
-    where = cut == std::string::npos ? std::string{} : where.substr(0, cut);
-  }
-}
-
 workflow_file parse_workflow(const std::string& file, const std::string& text, const core::agent_catalog* agents) {
   workflow_file out;
   out.file = file;
@@ -472,7 +451,7 @@ workflow_file parse_workflow(const std::string& file, const std::string& text, c
   out.problems = std::move(document.problems);
   std::stable_sort(out.problems.begin(), out.problems.end(),
                    [](const problem& a, const problem& b) { return std::tie(a.line, a.column) < std::tie(b.line, b.column); });
-  if (const auto found = out.problems.size(); found > core::max_problems) {
+  if (const auto found = out.problems.size() + document.more_problems; found > core::max_problems) {
     out.problems.resize(core::max_problems);
     out.problems.push_back({file, 0, 0, "", "there are " + std::to_string(found - core::max_problems) + " more problems",
                             "correct these first, and check the file again"});

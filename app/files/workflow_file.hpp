@@ -2,27 +2,26 @@
 // A workflow as a person writes it: YAML to WorkflowDefinition, with the place of every key kept, so that what core finds later is shown
 // with its line. docs/workflows.md is the reference of the keys.
 
-#include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "actors/core/workflow/check.hpp"
 #include "app/yaml/document.hpp"
+#include "app/yaml/places.hpp"
 #include "messages/workflow.pb.h"
 
 namespace fairlead::app {
 
 struct workflow_file {
   std::string file;
-  std::string source;                                           // the text as read, for people
-  v1::WorkflowDefinition definition;                            // whole, defaults filled in, when there are no problems
-  std::vector<problem> problems;                                // in the order of the file
-  std::unordered_map<std::string, std::pair<int, int>> places;  // line and column of each key by its dotted name; "" is the file
+  std::string source;                 // the text as read, for people
+  v1::WorkflowDefinition definition;  // whole, defaults filled in, when there are no problems
+  std::vector<problem> problems;      // in the order of the file
+  yaml_places places;                 // of its keys; "" is the file
 
-  /// The place of a key, or of the nearest one around it.
-  std::pair<int, int> place_of(std::string where) const;
+  /// Line and column of a key, or of the nearest one around it.
+  std::pair<int, int> place_of(const std::string& where) const { return places.of(where); }
 };
 
 /// Reads and checks everything that can be known without a node. With a catalog (from a node file) agents and calls are checked too.

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "actors/core/text/text.hpp"
 #include "app/yaml/source.hpp"
 
 namespace fairlead::app {
@@ -31,8 +32,8 @@ constexpr std::size_t bytes_per_node = 64;
 
 class builder final : public YAML::EventHandler {
  public:
-  builder(const yaml_source& source, const std::string& file, int lines_before, std::vector<problem>& problems)
-      : source_(source), file_(file), lines_before_(lines_before), problems_(problems) {}
+  builder(const yaml_source& source, int lines_before, yaml_document& document)
+      : source_(source), lines_before_(lines_before), document_(document) {}
 
   yaml_pointer root() const { return root_; }
 
@@ -115,6 +116,11 @@ class builder final : public YAML::EventHandler {
 
   bool key_expected() const { return !stack_.empty() && stack_.back().value->kind == yaml_value::kind_type::map && !stack_.back().has_key; }
 
+  void complain(text_position at, const std::string& sentence, const std::string& remedy) {
+    if (document_.has_room(at.line, at.column))
+      document_.problems.push_back({document_.file, at.line, at.column, path(), sentence, remedy});
+  }
+
   // The dotted key of what comes next.
   std::string path() const {
     std::string out;
@@ -122,7 +128,7 @@ class builder final : public YAML::EventHandler {
       if (level.value->kind == yaml_value::kind_type::list) {
         out += "[" + std::to_string(level.value->items.size()) + "]";
       } else if (level.has_key) {
-        out = dotted(out, level.key);
+        out = dotted(out, core::shown_key(level.key));
       }
     }
     return out;
@@ -149,8 +155,7 @@ class builder final : public YAML::EventHandler {
 
   void check_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag.empty() || tag == "?") return;
-    const auto at = place(mark);
-    problems_.push_back({file_, at.line, at.column, path(), "the tag " + tag + " is not supported", "leave it out"});
+    complain(place(mark), "the tag " + tag + " is not supported", "leave it out");
   }
 
   void open(yaml_value::kind_type kind, const YAML::Mark& mark, const std::string& tag, const char* allowed, YAML::anchor_t anchor) {
@@ -192,16 +197,14 @@ class builder final : public YAML::EventHandler {
     if (first) {
       top.value->entries.push_back({top.key, top.key_at.line, top.key_at.column, std::move(value)});
     } else {
-      problems_.push_back({file_, top.key_at.line, top.key_at.column, path(),
-                           "this key is defined twice, first on line " + std::to_string(seen->second), "remove one of them"});
+      complain(top.key_at, "this key is defined twice, first on line " + std::to_string(seen->second), "remove one of them");
     }
     top.has_key = false;
   }
 
   const yaml_source& source_;
-  const std::string& file_;
   int lines_before_;
-  std::vector<problem>& problems_;
+  yaml_document& document_;
   yaml_pointer root_;
   bool begun_ = false;
   std::size_t nodes_ = 0;
@@ -210,6 +213,16 @@ class builder final : public YAML::EventHandler {
 };
 
 }  // namespace
+
+bool yaml_document::has_room(int line, int column) {
+  if (problems.size() < max_yaml_problems) return true;
+  if (problems.size() == max_yaml_problems)
+    problems.push_back(
+        {file, line, column, "", "there are more problems than are listed", "correct these first, and check the file again"});
+  else
+    ++more_problems;
+  return false;
+}
 
 std::string dotted(const std::string& parent, const std::string& key) { return parent.empty() ? key : parent + "." + key; }
 
@@ -245,7 +258,7 @@ yaml_document parse_yaml(const std::string& file, const std::string& whole, int 
   try {
     std::istringstream in{text};
     YAML::Parser parser{in};
-    builder handler{source, file, lines_before, out.problems};
+    builder handler{source, lines_before, out};
     while (parser.HandleNextDocument(handler)) {
     }
     out.root = handler.root();

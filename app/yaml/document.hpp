@@ -52,10 +52,17 @@ inline constexpr std::size_t max_yaml_bytes = 1'048'576;
 inline constexpr std::size_t max_yaml_nodes = 100'000;
 inline constexpr int max_yaml_depth = 64;
 
+/// How many problems of a file are kept. Each has its path, and there may be one for each value.
+inline constexpr std::size_t max_yaml_problems = 1'000;
+
 struct yaml_document {
   std::string file;   // as given, for problems
   yaml_pointer root;  // null when `problems` says why nothing could be read
   std::vector<problem> problems;
+  std::size_t more_problems = 0;  // that are not in `problems`
+
+  /// True when one more problem can be kept. In place of the first that cannot, one is added that only says so; the others are counted.
+  bool has_room(int line, int column);
 };
 
 /// Reads exactly one document. `root` may be there beside problems (duplicate keys), so that more of them can be found.

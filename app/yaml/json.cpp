@@ -19,14 +19,27 @@ std::string json_string(const std::string& text) {
 
 std::optional<std::string> yaml_node::json() const {
   std::string out;
-  if (!append_json(*value_, where_, out)) return std::nullopt;
+  if (!append_json(*value_, nullptr, out)) return std::nullopt;
   return out;
 }
 
-bool yaml_node::append_json(const yaml_value& from, const std::string& where, std::string& out) const {
+/// Where the writing is. Only a value that is refused needs its path.
+struct yaml_node::level {
+  const level* above;      // null: the value itself
+  const std::string* key;  // null: in a list
+  std::size_t index;
+};
+
+yaml_path yaml_node::path_of(const level* inside) const {
+  if (inside == nullptr) return where_;
+  const auto above = path_of(inside->above);
+  return inside->key != nullptr ? above.below(*inside->key) : above.item(inside->index);
+}
+
+bool yaml_node::append_json(const yaml_value& from, const level* inside, std::string& out) const {
   const auto refuse = [&](const std::string& sentence, const std::string& remedy) {
     // The value itself may stand behind a key of its own line.
-    yaml_node at{*document_, value_, where, from.line, from.column};
+    const yaml_node at{*document_, value_, path_of(inside), from.line, from.column};
     at.complain(sentence, remedy);
     return false;
   };
@@ -51,7 +64,8 @@ bool yaml_node::append_json(const yaml_value& from, const std::string& where, st
       out += '[';
       for (std::size_t i = 0; i < from.items.size(); ++i) {
         if (i != 0) out += ',';
-        fine = append_json(*from.items[i], where + "[" + std::to_string(i) + "]", out) && fine;
+        const level item{inside, nullptr, i};
+        fine = append_json(*from.items[i], &item, out) && fine;
       }
       out += ']';
       break;
@@ -63,7 +77,8 @@ bool yaml_node::append_json(const yaml_value& from, const std::string& where, st
         if (!first) out += ',';
         first = false;
         out += json_string(entry.key) + ':';
-        fine = append_json(*entry.value, dotted(where, entry.key), out) && fine;
+        const level member{inside, &entry.key, 0};
+        fine = append_json(*entry.value, &member, out) && fine;
       }
       out += '}';
       break;

@@ -63,13 +63,20 @@ std::optional<std::uint64_t> parse_size(const std::string& text) {
 
 }  // namespace
 
-yaml_node::yaml_node(yaml_document& document, yaml_pointer value, std::string where, int line, int column)
+std::pair<int, int> place_of_entry(const yaml_entry& entry) {
+  // A block below its key is best found at the key.
+  const bool below = entry.value->kind != kind_type::scalar && entry.value->line != entry.line;
+  return below ? std::pair{entry.line, entry.column} : std::pair{entry.value->line, entry.value->column};
+}
+
+yaml_node::yaml_node(yaml_document& document, yaml_pointer value, yaml_path where, int line, int column)
     : document_(&document), value_(std::move(value)), where_(std::move(where)), line_(line), column_(column) {}
 
-yaml_node yaml_node::root(yaml_document& document) { return {document, document.root, "", document.root->line, document.root->column}; }
+yaml_node yaml_node::root(yaml_document& document) { return {document, document.root, {}, document.root->line, document.root->column}; }
 
 void yaml_node::complain(std::string sentence, std::string remedy) const {
-  document_->problems.push_back({document_->file, line_, column_, where_, std::move(sentence), std::move(remedy)});
+  if (document_->has_room(line_, column_))
+    document_->problems.push_back({document_->file, line_, column_, where(), std::move(sentence), std::move(remedy)});
 }
 
 std::string yaml_node::found() const {
@@ -89,7 +96,7 @@ std::string yaml_node::found() const {
   return shown(value_->text);
 }
 
-yaml_node yaml_node::child(const std::string& key) const { return {*document_, value_, dotted(where_, key), line_, column_}; }
+yaml_node yaml_node::child(const std::string& key) const { return {*document_, value_, where_.below(key), line_, column_}; }
 
 void yaml_node::expected(const std::string& what) const { complain("expected " + what + ", found " + found()); }
 
@@ -186,8 +193,7 @@ std::vector<yaml_node> yaml_node::items() const {
     expected("a list");
     return out;
   }
-  for (const auto& item : value_->items)
-    out.emplace_back(*document_, item, where_ + "[" + std::to_string(out.size()) + "]", item->line, item->column);
+  for (const auto& item : value_->items) out.emplace_back(*document_, item, where_.item(out.size()), item->line, item->column);
   return out;
 }
 
@@ -197,13 +203,14 @@ std::vector<std::pair<std::string, yaml_node>> yaml_node::entries() const {
     expected("a map");
     return out;
   }
-  for (const auto& entry : value_->entries) {
-    // A block below its key is best found at the key.
-    const bool below = entry.value->kind != kind_type::scalar && entry.value->line != entry.line;
-    out.emplace_back(entry.key, yaml_node{*document_, entry.value, dotted(where_, entry.key), below ? entry.line : entry.value->line,
-                                          below ? entry.column : entry.value->column});
-  }
+  for (std::size_t i = 0; i < value_->entries.size(); ++i) out.emplace_back(value_->entries[i].key, entry(i));
   return out;
+}
+
+yaml_node yaml_node::entry(std::size_t index) const {
+  const auto& one = value_->entries[index];
+  const auto at = place_of_entry(one);
+  return {*document_, one.value, where_.below(one.key), at.first, at.second};
 }
 
 yaml_section::yaml_section(const yaml_node& node) : node_(node) {
@@ -217,7 +224,7 @@ std::optional<yaml_node> yaml_section::find(const std::string& key) {
   const auto& all = node_.value().entries;
   const auto found = std::find_if(all.begin(), all.end(), [&key](const auto& one) { return one.key == key; });
   if (found == all.end()) return std::nullopt;
-  return std::move(node_.entries()[static_cast<std::size_t>(found - all.begin())].second);
+  return node_.entry(static_cast<std::size_t>(found - all.begin()));
 }
 
 std::optional<yaml_node> yaml_section::require(const std::string& key, const std::string& what) {

@@ -9,19 +9,25 @@
 #include <vector>
 
 #include "app/yaml/document.hpp"
+#include "app/yaml/path.hpp"
 
 namespace fairlead::app {
 
-/// One value, with its dotted key and the list that problems go to. Cheap to copy; the document must outlive it.
+/// Line and column of a value in a map, for problems with it.
+std::pair<int, int> place_of_entry(const yaml_entry& entry);
+
+/// One value, with its path and the list that problems go to. Cheap to copy; the document must outlive it.
 class yaml_node {
  public:
-  yaml_node(yaml_document& document, yaml_pointer value, std::string where, int line, int column);
+  yaml_node(yaml_document& document, yaml_pointer value, yaml_path where, int line, int column);
 
   /// The root of a document that has one.
   static yaml_node root(yaml_document& document);
 
   const yaml_value& value() const { return *value_; }
-  const std::string& where() const { return where_; }
+  const yaml_pointer& tree() const { return value_; }
+  /// The dotted key, made anew each time.
+  std::string where() const { return where_.text(); }
   int line() const { return line_; }
   int column() const { return column_; }
   void move_to(int line, int column) {
@@ -54,14 +60,18 @@ class yaml_node {
 
   std::vector<yaml_node> items() const;                            // of a list; else complains
   std::vector<std::pair<std::string, yaml_node>> entries() const;  // of a map; else complains
+  yaml_node entry(std::size_t index) const;                        // of a map that has it
 
  private:
-  bool append_json(const yaml_value& from, const std::string& where, std::string& out) const;
+  struct level;  // of a value inside this one
+
+  bool append_json(const yaml_value& from, const level* inside, std::string& out) const;
+  yaml_path path_of(const level* inside) const;
   std::string found() const;
 
   yaml_document* document_;
   yaml_pointer value_;
-  std::string where_;
+  yaml_path where_;
   int line_;  // where problems are shown
   int column_;
 };

@@ -113,7 +113,7 @@ constexpr std::array<std::string_view, 7> types{"string", "integer", "number", "
 constexpr std::array<std::string_view, 9> beside_reference{"$ref",     "title",   "description", "default",    "examples",
                                                            "$comment", "$schema", "$defs",       "definitions"};
 
-std::string below(const std::string& at, std::string_view key) { return at + "." + std::string{key}; }
+std::string below(const std::string& at, std::string_view key) { return at + "." + shown_key(key); }
 std::string element(const std::string& at, std::size_t index) { return at + "[" + std::to_string(index) + "]"; }
 
 bool is_object(std::string_view json) { return json.front() == '{'; }

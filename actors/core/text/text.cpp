@@ -49,6 +49,11 @@ std::string clean_text(std::string_view text, std::size_t limit) {
   return out;
 }
 
+std::string shown_key(std::string_view key) {
+  constexpr std::size_t most = 256;
+  return key.size() <= most ? std::string{key} : clean_text(key, most) + "…";
+}
+
 std::string clean_end(std::string_view text, std::size_t limit) {
   const auto begins_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; };
   if (text.size() > limit) {

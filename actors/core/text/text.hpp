@@ -17,6 +17,10 @@ std::string clean_end(std::string_view text, std::size_t limit);
 /// `settle_completed` of OPERATOR_VERB_SETTLE_COMPLETED, the name of an enum's value.
 std::string verb_word(std::string_view name);
 
+/// A key that a file or a client gave, for the path of what is below it: at most 256 bytes and `…`. Beside very many values each path would
+/// repeat it. Of what is cut already nothing more is cut.
+std::string shown_key(std::string_view key);
+
 /// Without spaces and tabs at both ends.
 std::string_view trimmed(std::string_view text);
 

@@ -8,6 +8,7 @@
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/labels.hpp"
 #include "actors/core/text/nearest.hpp"
+#include "actors/core/text/text.hpp"
 #include "actors/core/workflow/check_kinds.hpp"
 #include "actors/core/workflow/finally.hpp"
 #include "actors/core/workflow/graph.hpp"
@@ -23,6 +24,7 @@ namespace {
 constexpr std::int64_t max_duration_ms = std::int64_t{10} * 366 * 86'400'000;
 constexpr std::uint32_t max_keep_days = 3'660;
 constexpr std::size_t max_name = 64;
+constexpr std::size_t endless_name = 1'024;
 // Each heartbeat is a commit: a shorter period would be load without news.
 constexpr std::int64_t least_heartbeat_ms = 100;
 
@@ -55,6 +57,12 @@ class checker {
     if (bytes > max_definition_bytes) {
       add("", "",
           "the definition takes " + std::to_string(bytes) + " bytes; at most " + std::to_string(max_definition_bytes) + " are allowed", "");
+      return std::move(found_);
+    }
+    if (has_endless_name(definition_)) {
+      for (const auto& step : definition_.steps())
+        if (step.name().size() > endless_name)
+          add(shown_key(step.name()), "", shown_name(step.name()) + " is not a valid step name", name_rule);
       return std::move(found_);
     }
     if (!valid_name(definition_.name())) add("", "workflow", shown_name(definition_.name()) + " is not a valid workflow name", name_rule);
@@ -435,6 +443,11 @@ std::string shown_name(std::string_view name) {
     out += "…";
   }
   return out + "\"";
+}
+
+bool has_endless_name(const v1::WorkflowDefinition& definition) {
+  return std::any_of(definition.steps().begin(), definition.steps().end(),
+                     [](const v1::StepDefinition& step) { return step.name().size() > endless_name; });
 }
 
 bool valid_name(std::string_view name) {

@@ -31,6 +31,9 @@ inline constexpr int max_steps = 1000;
 inline constexpr std::size_t max_problems = 100;
 inline constexpr std::size_t max_definition_bytes = 1'048'576;
 
+/// Some step's name is so long that nothing else is said about the definition: each problem has the name of its step.
+bool has_endless_name(const v1::WorkflowDefinition& definition);
+
 /// For workflows and steps: a lower-case letter, then lower-case letters, digits, `_` and `-`; at most 64 in all.
 bool valid_name(std::string_view name);
 

@@ -47,7 +47,7 @@ status read_as_in_node_file(const std::string& json, const std::string& name, st
                             const std::function<void(const yaml_node&)>& read) {
   if (json.empty()) return nothing{};
   auto document = parse_yaml("", json);
-  if (document.root) read(yaml_node{document, document.root, name, document.root->line, document.root->column});
+  if (document.root) read(yaml_node{document, document.root, yaml_path{name}, document.root->line, document.root->column});
   if (document.problems.empty()) return nothing{};
   const auto& first = document.problems.front();
   const auto& where = first.where.empty() ? name : first.where;

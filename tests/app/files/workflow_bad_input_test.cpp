@@ -98,8 +98,27 @@ TEST(workflow_bad_input, of_very_many_problems_the_first_hundred_are_listed) {
                               return "  s" + std::to_string(i) + ": { ned: s" + std::to_string(i + 1) + ", agent: x, call: y }\n";
                             }));
   ASSERT_EQ(file.problems.size(), 101U);
-  EXPECT_EQ(shown({file.problems[100]}), lines{"there are 8901 more problems; correct these first, and check the file again"});
+  EXPECT_EQ(shown({file.problems[100]}), lines{"there are 8900 more problems; correct these first, and check the file again"});
   EXPECT_EQ(file.problems[99].line, 101);
+}
+
+TEST(workflow_bad_input, long_keys_around_many_values_are_not_repeated_for_each_of_them) {
+  constexpr int deep = 40;
+  const auto file = quickly(one_step + repeated("{ " + std::string(1'000, 'x') + ": ", deep) + "[" + repeated("07, ", 10'000) + "07]" +
+                            repeated(" }", deep) + " }\n");
+  ASSERT_EQ(file.problems.size(), 101U);
+  EXPECT_EQ(file.problems[100].sentence, "there are 9901 more problems");
+  std::size_t bytes = 0;
+  for (const auto& one : file.problems) bytes += to_text(one).size();
+  EXPECT_LT(bytes, 101U * 64 * 256);
+}
+
+TEST(workflow_bad_input, a_name_that_fills_the_file_is_not_repeated_for_each_problem_of_its_step) {
+  const auto file = quickly("workflow: w\nsteps:\n  ? " + std::string(300'000, 'a') + "\n  : { agent: x, call: y, retry: [" +
+                            repeated("{ on: a*b }, ", 15) + "{ on: b*c }] }\n");
+  ASSERT_EQ(file.problems.size(), 1U);
+  EXPECT_EQ(file.problems[0].where, "steps." + std::string(256, 'a') + "…");
+  EXPECT_LT(to_text(file.problems[0]).size(), 1'000U);
 }
 
 TEST(workflow_bad_input, five_hundred_steps_are_read_at_once) {

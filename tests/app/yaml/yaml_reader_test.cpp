@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "app/yaml/places.hpp"
 #include "tests/app/problems.hpp"
 
 namespace fairlead::app {
@@ -196,6 +197,30 @@ TEST(yaml_reader, refuses_a_known_key_at_its_place_also_if_it_was_read) {
   section.refuse("call", "wait and call exclude one another", "");
   section.finish();
   EXPECT_EQ(shown(document.problems), lines{"2:1: agent: wait and agent exclude one another; make two steps of it"});
+}
+
+TEST(yaml_reader, of_very_many_problems_the_last_one_only_says_that_there_are_more) {
+  std::string text = "[07";
+  for (int i = 1; i < 2'000; ++i) text += ", 07";
+  auto document = parse_yaml("f.yaml", text + "]\n");
+  EXPECT_FALSE(yaml_node::root(document).json());
+  ASSERT_EQ(document.problems.size(), max_yaml_problems + 1);
+  EXPECT_EQ(document.problems[999].where, "[999]");
+  EXPECT_EQ(document.problems.back().sentence, "there are more problems than are listed");
+  EXPECT_EQ(document.more_problems, 999U);
+}
+
+TEST(yaml_places, knows_what_is_below_a_key_that_it_was_told) {
+  auto document = parse_yaml("f.yaml", "a:\n  b: [1, { c.d: 2 }]\n  e:\n    f: 3\n");
+  ASSERT_TRUE(document.root);
+  const auto root = yaml_node::root(document);
+  yaml_places places;
+  places.add("", root);
+  places.add("a", root.entries()[0].second);
+  const std::vector<std::pair<std::string, std::pair<int, int>>> cases{{"a", {1, 1}},        {"a.b[1]", {2, 10}}, {"a.b[1].c.d", {2, 17}},
+                                                                       {"a.e", {3, 3}},      {"a.e.f", {4, 8}},   {"a.b[9]", {2, 6}},
+                                                                       {"a.x[0].y", {1, 1}}, {"q", {1, 1}}};
+  for (const auto& [where, place] : cases) EXPECT_EQ(places.of(where), place) << where;
 }
 
 }  // namespace

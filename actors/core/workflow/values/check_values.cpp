@@ -380,7 +380,7 @@ class values_checker {
 }  // namespace
 
 std::vector<definition_problem> check_values(const v1::WorkflowDefinition& definition) {
-  if (definition.steps_size() > max_steps || definition.ByteSizeLong() > max_definition_bytes) return {};
+  if (definition.steps_size() > max_steps || definition.ByteSizeLong() > max_definition_bytes || has_endless_name(definition)) return {};
   return values_checker{definition}.run();
 }
 

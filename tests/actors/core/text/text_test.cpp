@@ -11,6 +11,16 @@ TEST(verb_word, is_the_name_of_the_value_without_that_of_the_enum) {
   EXPECT_EQ(verb_word(""), "");
 }
 
+TEST(shown_key, cuts_a_long_key_once) {
+  EXPECT_EQ(shown_key("ship"), "ship");
+  EXPECT_EQ(shown_key(std::string(256, 'x')), std::string(256, 'x'));
+  for (const std::size_t size : {253U, 254U, 255U, 256U}) {
+    const auto cut = shown_key(std::string(size, 'x') + "→→");
+    EXPECT_LE(cut.size(), 259U);
+    EXPECT_EQ(shown_key(cut), cut);
+  }
+}
+
 TEST(clean_text, leaves_valid_utf_8_as_it_is) {
   for (const std::string text : {"", "plain", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"})
     EXPECT_EQ(clean_text(text, 100), text);

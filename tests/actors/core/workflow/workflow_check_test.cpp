@@ -374,6 +374,15 @@ TEST(workflow_check, is_bounded_for_the_largest_and_densest_graph) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{20});
 }
 
+TEST(workflow_check, says_nothing_but_that_a_name_is_wrong_which_each_problem_would_repeat) {
+  auto definition = chain({std::string(500'000, 'a')});
+  definition.mutable_steps(0)->clear_agent();
+  EXPECT_EQ(problems_of(definition),
+            (lines{std::string(256, 'a') + "…/: \"" + std::string(64, 'a') + "…\" is not a valid step name; " + name_rule}));
+  definition.mutable_steps(0)->set_name(std::string(1'000, 'a'));
+  EXPECT_EQ(problems_of(definition).size(), 2U);
+}
+
 TEST(workflow_check, is_total_for_an_empty_definition) { EXPECT_FALSE(check_definition({}, nullptr).empty()); }
 
 TEST(workflow_check, takes_a_heartbeat_that_is_heard_before_the_timeout) {
