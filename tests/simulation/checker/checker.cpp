@@ -293,9 +293,10 @@ void checker::judge_undo(const step_name& of, const shape& plan, const v1::TaskR
     world::broken("not_drained", name(of) + " was handed over to be undone while the task of another step is in progress");
   for (std::uint32_t other = 0; other < plan.size(); ++other) {
     const step_name later{of.task, other};
+    const auto standing = ledger_.standing({of.task, record.steps(static_cast<int>(other)).path()});
     // Its task may go on meanwhile.
     if (dropped && (other != of.step && (!plan.after(other, of.step) || !record.steps(static_cast<int>(other)).dropped()))) continue;
-    if (plan.step(other).pivot() && ledger_.standing(later) != 0)
+    if (plan.step(other).pivot() && standing != 0)
       world::broken("pivot_undone", name(of) + " was handed over to be undone after the pivot had happened");
     const auto begun = steps_.find(later);
     // Nobody waits for a step of the end that was in progress when its task was terminated.
@@ -311,7 +312,7 @@ void checker::judge_undo(const step_name& of, const shape& plan, const v1::TaskR
     if (passed_over_by_operator(of.task, plan.step(other).name())) continue;
     const auto& its = record.steps(static_cast<int>(other));
     const auto state = its.state();
-    const auto stands = ledger_.standing(later) != 0 || state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_IN_DOUBT ||
+    const auto stands = standing != 0 || state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_IN_DOUBT ||
                         state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_RUNNING ||
                         (plan.undoes_failed(other) && tried_in_vain(its));
     if (stands)

@@ -258,8 +258,9 @@ void checker::judge_failing_alert(const v1::TaskRecord& record, const store::sna
 }
 
 std::size_t checker::open_effects(const v1::TaskRecord& record, std::uint32_t index) const {
-  const auto standing = ledger_.standing({record.id(), index});
-  const auto rounds = std::size_t{record.steps(static_cast<int>(index)).rounds()};
+  const auto& step = record.steps(static_cast<int>(index));
+  const auto standing = ledger_.standing({record.id(), step.path()});
+  const auto rounds = std::size_t{step.rounds()};
   return standing > rounds ? standing - rounds : 0;
 }
 
@@ -275,23 +276,24 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
     const auto& step = record.steps(i);
     const auto name = record.id() + "/" + step.path();
     const step_name of{record.id(), static_cast<std::uint32_t>(i)};
+    const effect_name effects{record.id(), step.path()};
     const auto standing = open_effects(record, of.step);
     if (step.complete_by_unix_ms() != 0)
       world::broken("completed_without_effect", name + " has an attempt in progress, and its task is completed");
-    if (restores_.beyond(of)) continue;
+    if (restores_.beyond(effects)) continue;
     if (standing > 1) world::broken("two_effects", name + " has two standing effects");
     if (step.dropped() && plan != nullptr) judge_dropped_end(record, of.step, *plan);
     if (step.dropped() && step.state() != v1::STEP_STATE_COMPLETED) continue;
     if (step.state() == v1::STEP_STATE_COMPLETED) {
       world_.judges("completed_without_effect");
-      const auto lacks = step.rounds() == 0 ? standing == 0 : ledger_.standing(of) < step.rounds();
+      const auto lacks = step.rounds() == 0 ? standing == 0 : ledger_.standing(effects) < step.rounds();
       if (lacks && step.kind() == v1::STEP_KIND_CALL)
         world::broken("completed_without_effect", name + " is completed, and nothing stands in the service");
     } else if (step.state() == v1::STEP_STATE_SKIPPED) {
       world_.judges("skipped_with_effect");
       // A step of the end that the end of its task has left out is performed when the task is undone later, also in a lost time.
       const auto left_out = plan != nullptr && plan->of_end(of.step) && step.ended_at_unix_ms() == 0;
-      if (standing != 0 && !(left_out && restores_.performed_after_end(of)))
+      if (standing != 0 && !(left_out && restores_.performed_after_end(effects)))
         world::broken("skipped_with_effect", name + " is skipped, and its effect stands in the service");
     } else if (step.state() == v1::STEP_STATE_FAILED && plan != nullptr &&
                (plan->of_end(of.step) || answer_of(plan->step(of.step), *plan) == v1::ON_FAILURE_CONTINUE)) {
@@ -315,8 +317,9 @@ void checker::judge_undone(const v1::TaskRecord& record) const {
     const auto index = static_cast<std::uint32_t>(i);
     const auto& step = record.steps(i);
     const auto name = record.id() + "/" + step.path();
-    const auto standing = ledger_.standing({record.id(), index});
-    if (restores_.beyond({record.id(), index}) || restores_.moved_on_unseen({record.id(), index}, step.generation())) continue;
+    const effect_name effects{record.id(), step.path()};
+    const auto standing = ledger_.standing(effects);
+    if (restores_.beyond(effects) || restores_.moved_on_unseen(effects, step.generation())) continue;
     if (plan->step(index).pivot() && (standing != 0 || step.state() == v1::STEP_STATE_COMPLETED))
       world::broken("pivot_undone", record.id() + " is undone though its pivot " + step.path() + " has happened");
     if (plan->says_undo_none(index) || passed_over_by_operator(record.id(), step.path())) continue;
@@ -356,7 +359,8 @@ void checker::judge_failed(const v1::TaskRecord& record) const {
     const auto index = static_cast<std::uint32_t>(i);
     const auto& step = record.steps(i);
     const auto name = record.id() + "/" + step.path();
-    if (restores_.beyond({record.id(), index}) || restores_.moved_on_unseen({record.id(), index}, step.generation())) continue;
+    const effect_name effects{record.id(), step.path()};
+    if (restores_.beyond(effects) || restores_.moved_on_unseen(effects, step.generation())) continue;
     if (step.complete_by_unix_ms() != 0) world::broken("failed_unasked", name + " is out, and its task has failed");
     // What its task has left: own/children.cpp.
     if (plan->is_child(index)) continue;

@@ -62,8 +62,9 @@ void restore_judge::lost(const store::snapshot& view) {
   for (const auto& one : performs_) {
     const auto* then = known_then(one.of.task);
     if (one.at_us >= kept_us_) performed_since_.insert(one.of);
-    if (one.at_us < kept_us_ || then == nullptr || static_cast<int>(one.of.step) >= then->steps_size()) continue;
-    auto step = then->steps(static_cast<int>(one.of.step));
+    const auto* known = then == nullptr ? nullptr : step_then(*then, one.of.path);
+    if (one.at_us < kept_us_ || known == nullptr) continue;
+    auto step = *known;
     if (one.key == core::idempotency_key(*then, step, v1::DIRECTION_PERFORM)) continue;
     step.set_generation(step.generation() + 1);
     const auto next = one.looks_up && one.key == core::idempotency_key(*then, step, v1::DIRECTION_PERFORM);
@@ -83,7 +84,7 @@ void restore_judge::restored(const v1::Lineage& to, const store::snapshot& view)
   for_each_key(view, [&](store::table where, std::string_view, std::string_view payload) {
     v1::TaskRecord record;
     if (where != store::table::task || !record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return;
-    for (int i = 0; i < record.steps_size(); ++i) lookups_[{record.id(), static_cast<std::uint32_t>(i)}] = record.steps(i).lookup().made();
+    for (const auto& step : record.steps()) lookups_[{record.id(), step.path()}] = step.lookup().made();
   });
 }
 
@@ -97,26 +98,32 @@ const v1::TaskRecord* restore_judge::live_then(const std::string& task) const {
   return then == nullptr || has_ended(then->state()) ? nullptr : then;
 }
 
+const v1::StepRecord* restore_judge::step_then(const v1::TaskRecord& then, const std::string& path) {
+  const auto found = std::find_if(then.steps().begin(), then.steps().end(), [&](const v1::StepRecord& one) { return one.path() == path; });
+  return found == then.steps().end() ? nullptr : &*found;
+}
+
 bool restore_judge::was_undone(const std::string& task) const {
   const auto* then = on() ? known_then(task) : nullptr;
   return then != nullptr && then->state() == v1::TASK_STATE_UNDONE;
 }
 
-bool restore_judge::moved_on_unseen(const step_name& of, std::uint32_t generation) const {
+bool restore_judge::moved_on_unseen(const effect_name& of, std::uint32_t generation) const {
   const auto* then = known_then(of.task);
   // "Never happened" raises the generation once, and so does the undo.
-  return on() && then != nullptr && moved_on_.count(of) != 0 && generation == then->steps(static_cast<int>(of.step)).generation() + 1;
+  const auto* step = then == nullptr ? nullptr : step_then(*then, of.path);
+  return on() && step != nullptr && moved_on_.count(of) != 0 && generation == step->generation() + 1;
 }
 
 void restore_judge::handed_over(const v1::Perform& what, const shape* plan, const v1::TaskRecord& record) {
-  const step_name of{what.task_id(), what.step()};
+  const effect_name of{what.task_id(), what.step_path()};
   if (what.direction() == v1::DIRECTION_UNDO) undos_.emplace_back(world_.now_us(), of);
   if (on()) {
     judge_number(what);
     if (plan != nullptr) judge_doubt(of, what, *plan, record);
   }
   if (what.direction() == v1::DIRECTION_PERFORM && plan != nullptr)
-    performs_.push_back({world_.now_us(), of, what.idempotency_key(), looks_up(plan->step(of.step).agent())});
+    performs_.push_back({world_.now_us(), of, what.idempotency_key(), looks_up(plan->step(what.step()).agent())});
   handed_[name_of(what)].insert(lineages_);
   if (!what.callback().empty()) callbacks_.emplace(what.callback(), lineages_);
 }
@@ -144,22 +151,23 @@ void restore_judge::judge_number(const v1::Perform& what) {
     world::broken("number_reused", describe(what) + " was handed over, and an earlier lineage has handed over an attempt of that number");
 }
 
-void restore_judge::judge_doubt(const step_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record) {
+void restore_judge::judge_doubt(const effect_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record) {
   if (kept_tasks_.count(of.task) != 0 && !beyond(of)) {
     world_.judges("two_effects");
-    if (ledger_.standing(of) > 1) world::broken("two_effects", of.task + " step " + std::to_string(of.step) + " has two standing effects");
+    if (ledger_.standing(of) > 1) world::broken("two_effects", of.task + "/" + of.path + " has two standing effects");
   }
   if (known_then(of.task) == nullptr && record.has_parent()) return judge_child_doubt(of, what, plan, record);
   const auto* then = live_then(of.task);
-  if (what.direction() != v1::DIRECTION_PERFORM || then == nullptr || static_cast<int>(of.step) >= then->steps_size()) return;
-  const auto& step = then->steps(static_cast<int>(of.step));
+  const auto* known = then == nullptr ? nullptr : step_then(*then, of.path);
+  if (what.direction() != v1::DIRECTION_PERFORM || known == nullptr) return;
+  const auto& step = *known;
   if (step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED) return;
   // Whoever gives an order has been told of the doubt.
   if (!performed_.insert(of).second || is_ordered(of.task)) return;
   world_.judges("restored_not_doubted");
   // Its look-up may have died with the Scheduler that asked for it.
-  if (record.steps(static_cast<int>(of.step)).lookup().made() > lookups_[of]) return;
-  if (looks_up(plan.step(of.step).agent()))
+  if (record.steps(static_cast<int>(what.step())).lookup().made() > lookups_[of]) return;
+  if (looks_up(plan.step(what.step()).agent()))
     world::broken("restored_not_doubted",
                   describe(what) + " was handed over without a look-up, and it may have been performed since the backup");
   const auto key = core::idempotency_key(*then, step, v1::DIRECTION_PERFORM);
@@ -176,12 +184,12 @@ void restore_judge::judge_doubt(const step_name& of, const v1::Perform& what, co
 }
 
 /// The task has begun after the restore, and may have begun before it under the same id.
-void restore_judge::judge_child_doubt(const step_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record) {
+void restore_judge::judge_child_doubt(const effect_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record) {
   if (what.direction() != v1::DIRECTION_PERFORM || live_then(root_of(of.task)) == nullptr || performed_since_.count(of) == 0) return;
   if (!performed_.insert(of).second || is_ordered(of.task)) return;
   world_.judges("restored_not_doubted");
   world_.count("steps of children that a lost time has performed");
-  if (record.steps(static_cast<int>(of.step)).lookup().made() == 0 && looks_up(plan.step(of.step).agent()))
+  if (record.steps(static_cast<int>(what.step())).lookup().made() == 0 && looks_up(plan.step(what.step()).agent()))
     world::broken("restored_not_doubted",
                   describe(what) + " was handed over without a look-up, and the lost time has performed it in the same task");
 }

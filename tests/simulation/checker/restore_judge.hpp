@@ -62,7 +62,7 @@ class restore_judge {
   /// the lost time; an operator had its task go on with another input then, under a key that nobody knows any more; or one settles it
   /// after the restore, and has looked for the one key that the record names. Also where the lost time had performed it under another key
   /// than the backup names, and nobody can find that by a look-up under the next one, or an operator has gone on without.
-  bool beyond(const step_name& of) const {
+  bool beyond(const effect_name& of) const {
     if (on() && moved_on_.count(of) != 0 && ordered_.count(of.task) != 0) return true;
     return on() && (lost_ids_.count(of.task) != 0 || edited_since_.count(of.task) != 0 || settled_.count(of.task) != 0 ||
                     undone_since_.count(of) != 0 || moved_far_.count(of) != 0);
@@ -73,7 +73,7 @@ class restore_judge {
 
   /// Whether the task was over in what was put back, and the lost time has performed the step all the same: the task was undone then, which
   /// the restored store does not know.
-  bool performed_after_end(const step_name& of) const { return had_ended(of.task) && performed_since_.count(of) != 0; }
+  bool performed_after_end(const effect_name& of) const { return had_ended(of.task) && performed_since_.count(of) != 0; }
 
   /// Whether the task had gone on without the step before that, because it had failed for certain. Of a recovered shard that may never have
   /// counted: then the step is in doubt, its task goes on without it all the same, and the end names it.
@@ -86,7 +86,7 @@ class restore_judge {
 
   /// Whether the lost time had performed the step under the next key, and no look-up has said that it never happened under the key of the
   /// backup: then nothing leads to the next one, and the undo asks for the effect of the first. `generation`: the step's once it is undone.
-  bool moved_on_unseen(const step_name& of, std::uint32_t generation) const;
+  bool moved_on_unseen(const effect_name& of, std::uint32_t generation) const;
 
  private:
   using attempt_name = std::tuple<std::uint64_t, std::uint32_t, v1::Direction, std::uint32_t>;
@@ -96,13 +96,15 @@ class restore_judge {
   }
   bool looks_up(const std::string& agent) const;
   void judge_number(const v1::Perform& what);
-  void judge_doubt(const step_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record);
-  void judge_child_doubt(const step_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record);
+  void judge_doubt(const effect_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record);
+  void judge_child_doubt(const effect_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record);
   /// Somebody has given an order for the task, or for one whose step it carries out.
   bool is_ordered(const std::string& task) const;
   /// As it was kept. Of several replicas one may have kept that a task is over, by a write that never counted.
   const v1::TaskRecord* known_then(const std::string& task) const;
   const v1::TaskRecord* live_then(const std::string& task) const;
+  /// The step of this path in a task as it was kept: by another version it may have another number. Null: that version has none.
+  static const v1::StepRecord* step_then(const v1::TaskRecord& then, const std::string& path);
 
   world& world_;
   const ledger& ledger_;
@@ -110,19 +112,19 @@ class restore_judge {
   std::uint32_t lineages_ = 0;  // that have begun since the first
   v1::Lineage now_;
   std::map<attempt_name, std::set<std::uint32_t>> handed_;   // by which lineages
-  std::vector<std::pair<std::int64_t, step_name>> undos_;    // handed over, and when
+  std::vector<std::pair<std::int64_t, effect_name>> undos_;  // handed over, and when
   std::vector<std::pair<std::int64_t, std::string>> edits_;  // orders with another input, by task, and when
   std::map<std::string, std::uint32_t> callbacks_;           // by which lineage they were given out
   std::map<std::uint64_t, std::string> calls_;               // by ticket
   struct performed {
     std::int64_t at_us = 0;
-    step_name of;
+    effect_name of;
     std::string key;
     bool looks_up = false;
   };
   std::vector<performed> performs_;  // handed over
-  std::set<step_name> moved_on_;     // the lost time has performed them under the next key
-  std::set<step_name> moved_far_;    // or under one that no look-up finds
+  std::set<effect_name> moved_on_;   // the lost time has performed them under the next key
+  std::set<effect_name> moved_far_;  // or under one that no look-up finds
   std::int64_t kept_us_ = 0;
   std::uint32_t kept_lineage_ = 0;
   std::set<std::pair<store::table, std::string>> kept_keys_;  // of tasks and alerts
@@ -130,12 +132,12 @@ class restore_judge {
   std::map<std::string, v1::TaskRecord> kept_tasks_;                // by id
   std::set<std::string> lost_ids_;                                  // of tasks that are not among these
   std::set<std::pair<std::string, std::string>> passed_over_then_;  // without doubt: task and path
-  std::set<step_name> undone_since_;
-  std::set<step_name> performed_since_;
-  std::set<std::string> edited_since_;          // tasks
-  std::set<std::string> settled_;               // as never happened
-  std::map<step_name, std::uint32_t> lookups_;  // the number of the last one when this lineage began
-  std::set<step_name> performed_;
+  std::set<effect_name> undone_since_;
+  std::set<effect_name> performed_since_;
+  std::set<std::string> edited_since_;            // tasks
+  std::set<std::string> settled_;                 // as never happened
+  std::map<effect_name, std::uint32_t> lookups_;  // the number of the last one when this lineage began
+  std::set<effect_name> performed_;
   std::set<std::string> ordered_;  // tasks
 };
 

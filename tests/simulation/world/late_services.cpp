@@ -64,7 +64,7 @@ fairlead::agents::attempt_result services::accept_again(known_key& known, const 
   const auto tells_former = luck.chance(500);
   const auto former = std::exchange(known.callback, callback_in(what));
   known.shard = what.shard();
-  known.asked.of = {what.task_id(), what.step()};
+  known.asked.of = {what.task_id(), what.step_path()};
   // The shard has lost the time in which it gave that one out.
   if (!former.empty() && former != known.callback && tells_former) {
     world_.count("callbacks of an earlier lineage");
@@ -146,7 +146,7 @@ void services::tell_of_earlier(const v1::Perform& what) {
   auto& luck = world_.callbacks;
   const auto speaks = luck.chance(350);
   const auto delay_us = luck.between(0, 3'000) * millisecond;
-  auto& latest = callbacks_[{what.task_id(), what.step()}];
+  auto& latest = callbacks_[{what.task_id(), what.step_path()}];
   auto former = std::exchange(latest, callback_in(what));
   if (former.empty() || former == latest || !speaks || !world_.trouble()) return;
   late_answer out{what.shard(), what.task_id(), std::move(former), R"({"v":)" + std::to_string(800'000 + next_output_++) + "}",

@@ -65,7 +65,7 @@ fairlead::agents::attempt_result services::carry_out(const v1::Perform& what, co
   ledger_entry entry;
   entry.at_us = world_.now_us();
   entry.begin = true;
-  entry.of = {what.task_id(), what.step()};
+  entry.of = {what.task_id(), what.step_path()};
   entry.direction = what.direction();
   entry.attempt = what.attempt();
   entry.epoch = who.epoch;

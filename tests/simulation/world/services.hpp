@@ -116,8 +116,8 @@ class services {
   ledger& book_;
   std::map<std::string, known_key> keys_;
   std::set<std::string> kept_;
-  std::set<std::string> told_;                  // keys
-  std::map<step_name, std::string> callbacks_;  // of the latest key of each step
+  std::set<std::string> told_;                    // keys
+  std::map<effect_name, std::string> callbacks_;  // of the latest key of each step
   std::uint64_t next_output_ = 1;
 };
 

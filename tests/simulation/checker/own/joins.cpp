@@ -84,7 +84,7 @@ void checker::judge_dropped(const v1::TaskRecord* before, const v1::TaskRecord& 
 void checker::judge_dropped_end(const v1::TaskRecord& record, std::uint32_t index, const shape& plan) const {
   const auto& step = step_of(record, index);
   const auto name = record.id() + "/" + step.path();
-  if (restores_.moved_on_unseen({record.id(), index}, step.generation())) return;
+  if (restores_.moved_on_unseen({record.id(), step.path()}, step.generation())) return;
   world_.judges("end_before_dropped");
   if (!is_over(plan, record, index))
     world::broken("end_before_dropped", record.id() + " is completed, and " + name + ", which is dropped, is " +
