@@ -141,21 +141,24 @@ void exchange::run_here(const std::function<void(exchange_ptr)>& handler) {
   });
 }
 
-bool exchange::may_wait() {
+bool exchange::take_place_to_wait() {
   // The connections limit how many streams there are.
   if (streams_ || place_to_wait_) return true;
   place_to_wait_ = in_->polls->take(by_.kind + " " + by_.name);
-  if (!place_to_wait_) {
+  if (!place_to_wait_)
     refuse({"overloaded",
             "Too many requests wait already: " + by_.name + " may have 1,024 of them at once, and this node 3,072.",
             "Try again later, or follow tasks by GET /v1/tasks/{id}/events.",
             {},
             {},
             false});
-    return false;
-  }
+  return place_to_wait_ != nullptr;
+}
+
+bool exchange::may_wait() {
+  if (!take_place_to_wait()) return false;
   // What is noted has done something, and its end is to be noted, too.
-  if (!noted_.empty()) return true;
+  if (streams_ || !noted_.empty() || std::exchange(ends_with_client_, true)) return true;
   to_->on_gone([actor = caf::actor_cast<caf::actor_addr>(self_)] {
     if (const auto waits = caf::actor_cast<caf::actor>(actor)) caf::anon_send_exit(waits, caf::exit_reason::user_shutdown);
   });

@@ -152,6 +152,9 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void on_gone(std::function<void()> gone) {
     if (!is_answered_) to_->on_gone(std::move(gone));
   }
+  /// Takes the place of a long poll before something is done that is to be waited for: a refusal says that nothing was done. False: there is none, and
+  /// the request is refused.
+  bool take_place_to_wait();
   /// For a stream: whether whoever began it may still look.
   bool may_go_on() const;
   /// The answer may still wait for the audit.
@@ -232,7 +235,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   const std::vector<std::string> parts_;
   const std::shared_ptr<door::answerer> to_;
   std::shared_ptr<void> place_, place_to_wait_;
-  bool streams_ = false;
+  bool streams_ = false, ends_with_client_ = false;
   caf::event_based_actor* self_ = nullptr;
   std::vector<std::function<void()>> later_;  // what needs an actor
   std::multimap<std::string, std::string> query_;

@@ -154,6 +154,7 @@ void world::write() {
     return;
   }
   store_.sync();
+  if (has_signals_) note_changed(group);
   if (may_die && weather_.strikes(mixed(site, "behind"), 90, now_ms_,
                                   [&] { return "the node is killed behind commit " + number + ": what it was to send is lost"; }))
     return kill_node("behind commit " + number, weather_.at(mixed(site, "behind")));
@@ -161,6 +162,14 @@ void world::write() {
     set_clock(weather_.at(mixed(site, "clock")));
   shell_->on_committed(group.back().sequence);
   after_message();
+}
+
+void world::note_changed(const std::vector<store::batch>& group) {
+  for (const auto& one : group)
+    one.for_each([&](const store::operation& op) {
+      if (op.where != store::table::task) return;
+      if (const auto key = store::keys::decode_task(op.key)) changed_.insert(key->number);
+    });
 }
 
 void world::set_clock(dice roll) {
@@ -286,7 +295,7 @@ void world::wake() {
 bool world::step_on() {
   const auto soon = !queue_.empty() && queue_.top().at_ms <= now_ms_ + 20;
   if (!soon) {
-    if (has_signals_ && std::exchange(signals_after_, commits_) != commits_) give_signals();
+    give_signals();
     const auto next = next_wake();
     if (next && (queue_.empty() || *next < queue_.top().at_ms)) {
       now_ms_ = std::max(now_ms_, *next);

@@ -121,6 +121,7 @@ class world final : private commit_port, private scheduler_outbox, private super
   void after_message();
   void arm_write();
   void write();
+  void note_changed(const std::vector<store::batch>& group);
   void start_node();
   void kill_node(const std::string& when, dice roll);
   void set_clock(dice roll);
@@ -187,7 +188,7 @@ class world final : private commit_port, private scheduler_outbox, private super
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> outages_;  // of agents: from, to
   std::set<std::string> signals_planned_;
   bool has_signals_ = false;
-  std::uint64_t signals_after_ = 0;  // the commit behind which they were looked for: steps begin to wait by commits
+  std::set<std::uint64_t> changed_;  // tasks, since signals were looked for: steps begin to wait by commits
   int helped_ = 0;
   std::set<stuck_step> stuck_;
   std::map<std::string, accepted_work> accepted_;  // by key

@@ -5,6 +5,7 @@
 #include "actors/core/task/record.hpp"
 #include "app/simulate/world.hpp"
 #include "messages/time.hpp"
+#include "store/load.hpp"
 
 namespace fairlead::app::simulate {
 
@@ -103,8 +104,11 @@ void world::send_again(const v1::OperatorAction& what, const std::string& id, in
 
 /// For each step that has begun to wait.
 void world::give_signals() {
-  for (const auto& record : tasks()) {
-    if (core::has_ended(record)) continue;
+  const auto view = store_.read();
+  for (const auto number : std::exchange(changed_, {})) {
+    const auto loaded = store::load_task(*view, number);
+    if (!loaded.ok() || !*loaded || core::has_ended(**loaded)) continue;
+    const auto& record = **loaded;
     const auto* definition = on_.definition_of(record.workflow());
     for (const auto& step : record.steps()) {
       if (!waits_for_signal(step) || definition == nullptr) continue;

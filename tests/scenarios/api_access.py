@@ -361,6 +361,9 @@ def events_of_an_archived_task(to, token):
     status, seen, text = stream({"Last-Event-ID": str(history[1])})
     expect(status == 200 and seen == history[2:] and "event: end" in text, f"{status} {seen} {history}")
     expect(stream({"Last-Event-ID": str(history[-1])})[0] == 204, "a client that has everything")
+    # Whoever submits it once more is told how it ended.
+    status, said, _ = ask(to, "PUT", "/v1/tasks/t1?wait=10s", token, ORDER)
+    expect(status == 200 and said["state"] == "failed" and "terminated" in said["reason"], f"{status} {said}")
 
 
 def tls(box):

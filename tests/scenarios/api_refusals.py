@@ -28,12 +28,13 @@ QUERIES = {"/v1/ended": "?day=9000-01-01"}
 
 def run():
     port, = harness.free_ports(1)
+    hostile_http.allow_files(4_000)
     with harness.sandbox("api_refusals") as box:
         # Nobody listens where the agents look for their services: steps fail.
         here = place(box, "node", api__listen=f"127.0.0.1:{port}", undo_brake__at_least=1, agents__shipping__breaker="off")
         here.node.start()
         to = api(port)
-        for part in (at_the_door, nobody, tasks, heads, jobs, operators, brake):
+        for part in (at_the_door, nobody, tasks, places, heads, jobs, operators, brake):
             part(to, here.node)
             print(f"ok  {part.__name__}", flush=True)
         code, _ = here.node.end()
@@ -141,6 +142,31 @@ def tasks(to, node):
     for body, words in ((b'{"workflow": "shipped", "labels": {"a": 1}}', "text"), (b'{"workflow": shipped}', "JSON")):
         _, said = to.expect(400, "POST", "/v1/tasks", raw=body)
         expect(words in said["remedy"] and "fields" not in said["remedy"] and said["errors"][0]["remedy"] == said["remedy"], f"{said}")
+
+
+def places(to, node):
+    """Where no place to wait is left, a task that is to be waited for is not submitted."""
+    after = next(n for n in range(10) if to.ask("GET", f"/v1/tasks/t-1?wait=10ms&after={n}")[0] == 204)
+    waiting = []
+
+    def one_more_waits():
+        waiting.append(hostile_http.connect(to.port))
+        waiting[-1].sendall(f"GET /v1/tasks/t-1?wait=25s&after={after} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+
+    def all_taken():
+        one_more_waits()
+        # To look takes a place for a moment, too.
+        return to.ask("GET", f"/v1/tasks/t-1?wait=10ms&after={after}")[0] == 429
+    for _ in range(1_023):
+        one_more_waits()
+    wait_until(all_taken, 20, "all places are taken")
+    to.expect(429, "PUT", "/v1/tasks/t-full?wait=10ms", {"workflow": "shipped", "delay": "1h"}, code="overloaded")
+    to.expect(404, "GET", "/v1/tasks/t-full", code="not_found")
+    to.expect(201, "PUT", "/v1/tasks/t-full", {"workflow": "shipped", "delay": "1h"})
+    for one in waiting:
+        one.close()
+    again = lambda: to.ask("PUT", "/v1/tasks/t-full?wait=10ms", {"workflow": "shipped", "delay": "1h"})[0]  # noqa: E731
+    wait_until(lambda: again() == 202, 20, "places are given back")
 
 
 def heads(to, node):

@@ -10,6 +10,7 @@
 #include "actors/core/request_limits.hpp"
 #include "actors/core/reserved.hpp"
 #include "actors/core/schema/schema.hpp"
+#include "actors/core/task/reason.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
 #include "app/api/api.hpp"
@@ -28,20 +29,25 @@ namespace {
 std::string task_path(const std::string& id) { return "/v1/tasks/" + door::encode_percent(id); }
 
 /// How the task was when it was waited for, and its output where it has one that whoever asks may see.
-void say_end(const exchange_ptr& x, const v1::SubmitResult& taken, const v1::TaskEnd& end, int status) {
-  const auto say = [x, taken, end, status](const std::string& output) {
-    x->say(status, submit_json(taken, &end, output), {{"Location", task_path(taken.id())}});
+void say_end(const exchange_ptr& x, const v1::SubmitResult& taken, v1::TaskEnd end, int status) {
+  const auto say = [x, taken, status](const v1::TaskEnd& as, const std::string& output) {
+    x->say(status, submit_json(taken, &as, output), {{"Location", task_path(taken.id())}});
   };
-  if (!end.has_output() || !x->by().sees_payloads()) return say("");
+  // Of a task in the archive only its state has been told.
+  const auto may_be_archived = !taken.created() && has_ended(end.state());
+  if (!may_be_archived && (!end.has_output() || !x->by().sees_payloads())) return say(end, "");
   v1::TaskShowRequest request;
   request.set_id(taken.id());
-  x->ask_any<v1::TaskShowRequest>(std::move(request), {}, [say](const result<v1::TaskShowReply>& shown) {
-    say(shown ? shown->task().output().json() : std::string{});
+  x->ask_any<v1::TaskShowRequest>(std::move(request), {}, [say, end = std::move(end)](const result<v1::TaskShowReply>& shown) mutable {
+    // An output that cannot be read is left out of the answer, and not said to be null.
+    end.set_has_output(!shown || shown->task().has_output());
+    if (shown) end.set_reason(core::reason_of(shown->task()));
+    say(end, shown ? shown->task().output().json() : std::string{});
   });
 }
 
-/// Until the task has ended or is parked, or the time is over. What goes wrong meanwhile changes nothing: the task is submitted, and the
-/// answer does not say how it is.
+/// Until the task has ended or is parked, or the time is over, in the place that was taken before the task was submitted. What goes wrong
+/// meanwhile changes nothing: the task is submitted, and the answer does not say how it is.
 void wait_for_end(const exchange_ptr& x, v1::SubmitResult taken, std::uint64_t after, std::chrono::steady_clock::time_point until) {
   if (x->is_over()) return;
   const auto left = std::max(std::chrono::duration_cast<duration>(until - std::chrono::steady_clock::now()), duration{0});
@@ -110,6 +116,7 @@ void submit(const exchange_ptr& x, v1::Submission item, bool keyed) {
   std::string pointer;
   if (const auto why = refuse_for(x->by(), item, pointer))
     return x->refuse_at(keyed && pointer == "/id" ? "Idempotency-Key" : pointer, *why);
+  if (wait && !x->take_place_to_wait()) return;
   set_submitter(*x, item);
   v1::SubmitRequest request;
   *request.add_items() = std::move(item);

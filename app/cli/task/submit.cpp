@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "actors/core/task/reason.hpp"
 #include "actors/core/task/task.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/json_argument.hpp"
@@ -66,6 +67,21 @@ std::string output_text(const result<std::string>& output) {
   return output->empty() ? "" : "Output: " + printable(*output) + "\n";
 }
 
+/// The output of a task that has ended or is parked; empty: it has none.
+result<std::string> output_of(client& to, bool created, v1::TaskEnd& end) {
+  if (end.has_output()) return to.output(end.id());
+  if (created || !has_ended(end.state())) return std::string{};
+  // Of a task in the archive only its state has been told.
+  v1::TaskShowRequest request;
+  request.set_id(end.id());
+  const auto shown = to.show(request);
+  // An output that cannot be read is not said to be null.
+  end.set_has_output(!shown || shown->task().has_output());
+  if (!shown) return shown.failure();
+  end.set_reason(core::reason_of(shown->task()));
+  return end.has_output() ? to.output(end.id()) : result<std::string>{std::string{}};
+}
+
 int submit_one(cli_context& context, const submit_options& options) {
   auto labels = parse_labels(options.labels);
   if (!labels) return fail(labels.failure());
@@ -104,7 +120,7 @@ int submit_one(cli_context& context, const submit_options& options) {
     if (context.json) print(context, submit_json(taken) + "\n");
     return fail(end.failure());
   }
-  const auto output = end->has_output() ? connected->output(taken.id()) : result<std::string>{std::string{}};
+  const auto output = output_of(*connected, taken.created(), *end);
   if (context.json)
     print(context, submit_json(taken, &*end, output ? *output : std::string{}) + "\n");
   else

@@ -99,7 +99,7 @@ TEST(workflow_bad_input, of_very_many_problems_the_first_hundred_are_listed) {
                             }));
   ASSERT_EQ(file.problems.size(), 101U);
   EXPECT_EQ(shown({file.problems[100]}), lines{"there are 8900 more problems; correct these first, and check the file again"});
-  EXPECT_EQ(file.problems[99].line, 101);
+  EXPECT_EQ(file.problems[99].line, 102);
 }
 
 TEST(workflow_bad_input, long_keys_around_many_values_are_not_repeated_for_each_of_them) {
