@@ -297,7 +297,12 @@ result<v1::RepliesReply> client::replies(const v1::RepliesRequest& what) {
 }
 
 result<v1::OperateReply> client::operate(const v1::OperateRequest& what) {
-  auto reply = state_->ask(what);
+  auto request = what;
+  // What is sent again after a loss is done once. A delete may be done twice, a callback is its own token, and a dry run does nothing.
+  auto& action = *request.mutable_action();
+  const auto needs_token = action.verb() != v1::OPERATOR_VERB_DELETE && action.verb() != v1::OPERATOR_VERB_CALLBACK && !action.dry_run();
+  if (needs_token && action.token().empty()) action.set_token(make_uuid_v7(to_unix_ms(system_clock{}.now())));
+  auto reply = state_->ask(request);
   if (reply && reply->results_size() != what.ids_size())
     return error{v1::ERROR_CODE_INTERNAL, "The node sent the wrong number of answers", "Report this as a bug"};
   return reply;

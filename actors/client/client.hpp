@@ -80,8 +80,8 @@ class client {
   /// positions: acknowledge the position of an event of the last page, which takes all events of that page up to it, or give `positions`.
   result<v1::RepliesReply> replies(const v1::RepliesRequest& what);
 
-  /// Carries out an operator's action on tasks. If the connection is lost before the answer, the request is sent again. Work already done
-  /// may then be refused with wrong_state; the task's history shows who did it.
+  /// Carries out an operator's action on tasks. If the connection is lost before the answer, the request is sent again, and what is done
+  /// already is not done twice: an action without a token gets one.
   result<v1::OperateReply> operate(const v1::OperateRequest& what);
   /// Checks whether every live task has a wake-up. With very many live tasks this takes longer than most `request_timeout`s.
   result<v1::DoctorReply> doctor(const v1::DoctorRequest& what);

@@ -72,7 +72,13 @@ v1::AgentOperateRequest request_of(v1::AgentVerb verb, const operate_words& word
   return out;
 }
 
-/// Polls until the instance holds no attempts. `limit` zero: no time limit.
+/// Why the drain goes on.
+std::string still_held(const std::string& instance, const drain_view& view) {
+  if (view.held == 0 && !view.unanswered.empty()) return "Instance " + instance + " may still hold something: " + view.unanswered;
+  return "Instance " + instance + " still holds " + std::to_string(view.held) + (view.unanswered.empty() ? "" : ", and " + view.unanswered);
+}
+
+/// Polls until all shards say that the instance holds no attempts. `limit` zero: no time limit.
 result<drain_view> wait_for_drain(client& to, const cli_context& context, const std::string& instance, std::uint64_t incarnation,
                                   duration limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
@@ -86,12 +92,10 @@ result<drain_view> wait_for_drain(client& to, const cli_context& context, const 
                    "'fairlead agent show " + instance + "' shows how many steps it holds"};
     if (view.state != drain_view::end::not_yet) return view;
     if (limit.count() != 0 && std::chrono::steady_clock::now() >= deadline)
-      return error{v1::ERROR_CODE_TIMED_OUT, "Instance " + instance + " still holds " + std::to_string(view.held),
+      return error{v1::ERROR_CODE_TIMED_OUT, still_held(instance, view),
                    "The instance goes on draining; to wait for it again: 'fairlead agent drain " + instance + "'"};
-    if (stopped(context))
-      return error{v1::ERROR_CODE_TIMED_OUT, "Instance " + instance + " still holds " + std::to_string(view.held) + "; it goes on draining",
-                   ""};
-    if (progress.is_due()) progress.show(printable(instance) + " still holds " + std::to_string(view.held));
+    if (stopped(context)) return error{v1::ERROR_CODE_TIMED_OUT, still_held(instance, view) + "; it goes on draining", ""};
+    if (progress.is_due()) progress.show(printable(still_held(instance, view)));
     std::this_thread::sleep_for(look_every);
   }
 }

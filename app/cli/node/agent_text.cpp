@@ -1,5 +1,7 @@
 #include "app/cli/node/agent_text.hpp"
 
+#include <algorithm>
+
 #include "app/cli/screen/screen.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
@@ -173,13 +175,20 @@ std::string agent_show_text(const v1::StatusReply& reply, const shown_agent& whi
 }
 
 drain_view drain_of(const v1::StatusReply& reply, const std::string& instance, std::uint64_t incarnation) {
+  drain_view out{drain_view::end::gone, 0};
   for (const auto& agent : reply.agents()) {
     if (agent.instance() != instance) continue;
-    if (agent.incarnation() != incarnation) break;
+    if (incarnation != 0 && agent.incarnation() != incarnation) break;
     if (!agent.draining()) return {drain_view::end::resumed, agent.held()};
-    return {agent.held() == 0 ? drain_view::end::drained : drain_view::end::not_yet, agent.held()};
+    out = {agent.held() == 0 ? drain_view::end::drained : drain_view::end::not_yet, agent.held()};
+    break;
   }
-  return {drain_view::end::gone, 0};
+  const auto away = std::find_if(reply.shards().begin(), reply.shards().end(), [](const v1::ShardStatus& one) { return !one.up(); });
+  if (away == reply.shards().end()) return out;
+  out.state = drain_view::end::not_yet;
+  out.unanswered =
+      "shard " + std::to_string(away->shard()) + " does not answer" + (away->reason().empty() ? "" : " (" + away->reason() + ")");
+  return out;
 }
 
 }  // namespace fairlead::app

@@ -28,8 +28,9 @@ struct drain_view {
   enum class end { not_yet, drained, gone, resumed };
   end state = end::not_yet;
   std::uint32_t held = 0;
+  std::string unanswered{};  // not yet: why a shard has not answered that may have handed work to it; empty: all have
 };
-/// `incarnation` is the incarnation that got the drain request.
+/// `incarnation` is the incarnation that got the drain request; 0: none was known then.
 drain_view drain_of(const v1::StatusReply& reply, const std::string& instance, std::uint64_t incarnation);
 
 }  // namespace fairlead::app

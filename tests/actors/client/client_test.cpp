@@ -133,6 +133,28 @@ TEST(client, gives_each_launch_by_hand_a_token_and_keeps_it_when_it_asks_again) 
   EXPECT_NE(asked[1].token(), asked[2].token()) << "two people may ask in one millisecond";
 }
 
+TEST(client, gives_each_action_on_a_task_a_token_and_keeps_it_when_it_asks_again) {
+  small_node node{"one"};
+  node.memory().unavailable = 1;
+  auto connected = client::connect(options_for({node.address()}));
+  ASSERT_TRUE(connected.ok());
+  v1::OperateRequest request;
+  request.mutable_action()->set_verb(v1::OPERATOR_VERB_RETRY);
+  EXPECT_TRUE(connected->operate(request).ok());
+  request.mutable_action()->set_token("mine");
+  EXPECT_TRUE(connected->operate(request).ok());
+  request.mutable_action()->clear_token();
+  request.mutable_action()->set_dry_run(true);
+  EXPECT_TRUE(connected->operate(request).ok());
+  std::lock_guard guard{node.memory().mutex};
+  const auto& asked = node.memory().tasks_asked;
+  ASSERT_EQ(asked.size(), 4U);
+  EXPECT_EQ(asked[0].token().size(), 36U);
+  EXPECT_EQ(asked[0].token(), asked[1].token()) << "the same action, asked for again";
+  EXPECT_EQ(asked[2].token(), "mine");
+  EXPECT_EQ(asked[3].token(), "");
+}
+
 TEST(client, passes_on_what_an_operator_does_to_an_instance_and_asks_nobody_a_second_time) {
   small_node node{"one"};
   small_node second{"second"};

@@ -26,12 +26,13 @@ struct node_memory {
   std::vector<int> message_sizes;
   std::atomic<int> submissions{0};
   std::atomic<bool> answers{true};
-  std::atomic<int> unavailable{0};  // how many requests for the status or about jobs are still answered so
+  std::atomic<int> unavailable{0};  // how many requests for the status or of operators are still answered so
   std::atomic<bool> broken{false};  // status requests end in an error of the actor
   std::atomic<int> missing{0};      // in how many submissions the shard of tasks whose id begins with `far` is still missing
   std::vector<v1::StatusEvent> events;
   std::vector<v1::RepliesRequest> replies_asked;
   std::vector<v1::JobAction> jobs_asked;
+  std::vector<v1::OperatorAction> tasks_asked;
 };
 
 inline gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, std::string name, std::shared_ptr<node_memory> memory) {
@@ -94,7 +95,13 @@ inline gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, s
         if (memory->unavailable-- > 0) reply.mutable_error()->set_code(v1::ERROR_CODE_UNAVAILABLE);
         return reply;
       },
-      [](const v1::OperateRequest&) { return v1::OperateReply{}; },
+      [memory](const v1::OperateRequest& request) {
+        std::lock_guard guard{memory->mutex};
+        memory->tasks_asked.push_back(request.action());
+        v1::OperateReply reply;
+        if (memory->unavailable-- > 0) reply.mutable_error()->set_code(v1::ERROR_CODE_UNAVAILABLE);
+        return reply;
+      },
       [](const v1::AlertListRequest&) { return v1::AlertListReply{}; },
       [](const v1::AlertShowRequest&) { return v1::AlertShowReply{}; },
       [](const v1::AlertAckRequest&) { return v1::AlertAckReply{}; },

@@ -253,5 +253,22 @@ TEST(cli_agent, a_drain_is_over_when_the_instance_holds_nothing_or_is_gone) {
   EXPECT_EQ(drain_of(reply, "n3/payment", 1).state, drain_view::end::gone);
 }
 
+TEST(cli_agent, a_drain_is_not_over_while_a_shard_does_not_answer) {
+  auto reply = some_agents();
+  reply.mutable_agents(1)->set_held(0);
+  reply.add_shards()->set_up(true);
+  auto& away = *reply.add_shards();
+  away.set_shard(1);
+  away.set_reason("node n3 is not connected");
+  for (const std::string instance : {"n2/payment", "n3/payment"}) {
+    const auto view = drain_of(reply, instance, 7);
+    EXPECT_EQ(view.state, drain_view::end::not_yet) << "that shard may have given it something";
+    EXPECT_EQ(view.unanswered, "shard 1 does not answer (node n3 is not connected)");
+  }
+  away.set_up(true);
+  EXPECT_EQ(drain_of(reply, "n2/payment", 7).state, drain_view::end::drained);
+  EXPECT_EQ(drain_of(reply, "n2/payment", 0).state, drain_view::end::drained) << "what it was then no shard could say";
+}
+
 }  // namespace
 }  // namespace fairlead::app
