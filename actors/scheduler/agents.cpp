@@ -239,8 +239,19 @@ void scheduler::ticket(const live_task& task, const std::string& instance, v1::P
                                         *incarnation, batches_.rows()));
 }
 
-/// Outcomes of attempts that an earlier lineage handed over after its backup. If this lineage has the task, its attempts are in doubt and
-/// will be asked for again. Unknown tasks are listed as effects without a task, for an operator. Each is acknowledged once it is listed.
+/// Whether the task goes by a version with this step. One that only a version of the lost time had is not asked for again.
+bool scheduler::has_step(std::uint64_t number, const std::string& path) {
+  const auto has = [&path](const v1::TaskRecord& record) {
+    return std::any_of(record.steps().begin(), record.steps().end(), [&](const v1::StepRecord& one) { return one.path() == path; });
+  };
+  if (const auto* live = find(number)) return has(live->record);
+  const auto stored = store::load_task(committed(), number);
+  // What has moved to the archive is not asked for again either; its record stays as it is.
+  return !stored.ok() || !*stored || has(**stored);
+}
+
+/// Outcomes of attempts that an earlier lineage handed over after its backup. If this lineage has the task and the step, its attempts are in
+/// doubt and will be asked for again. The others are listed as effects without a task, for an operator. Each is acknowledged once it is listed.
 void scheduler::left_over(const v1::OutcomeBatch& what) {
   v1::OutcomeAckBatch taken;
   *taken.mutable_lineage() = what.lineage();
@@ -258,13 +269,14 @@ void scheduler::left_over(const v1::OutcomeBatch& what) {
       return;
     }
     // A task with the same id and another number has been submitted again.
-    const auto expected = *known && ((*known)->number == item.task_number() || stray_effects::comes_again(*effect));
+    const auto same = *known && (*known)->number == item.task_number();
+    const auto expected = same ? has_step(item.task_number(), effect->step()) : *known && stray_effects::comes_again(*effect);
     if (expected || !strays_.add(std::move(*effect), batches_.counts(), batches_.rows())) continue;
     world_.log->on_note(note_level::warning, "scheduler",
                         "effect without a task: agent instance " + what.instance() + (item.has_fault() ? " may have" : " has") +
                             " carried out attempt " + std::to_string(item.attempt()) + " under the idempotency key " +
                             core::clean_text(item.idempotency_key(), 400) + " for the lineage " + to_text(what.lineage()) +
-                            " of the shard, and the present lineage does not have this task");
+                            " of the shard, and the present lineage does not have this " + (same ? "step" : "task"));
   }
   if (!taken.items().empty()) batches_.after().acknowledged_late.emplace_back(what.instance(), std::move(taken));
 }

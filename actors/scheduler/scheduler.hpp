@@ -228,6 +228,7 @@ class scheduler final : private launch_tasks, private family_tasks {
   void ticket(const live_task& task, const std::string& instance, v1::Perform& what);
   bool given_back(live_task& task, const v1::OutcomeBatch& by, const v1::Outcome& what);
   void left_over(const v1::OutcomeBatch& what);
+  bool has_step(std::uint64_t number, const std::string& path);
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action, const std::string& submitter);
   error gone(const std::string& id);
   result<bool> is_visible_to(const std::string& submitter, const std::string& id);

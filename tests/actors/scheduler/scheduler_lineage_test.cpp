@@ -183,6 +183,17 @@ TEST_F(effects_without_a_task, are_listed_once_however_often_they_are_told_and_w
   EXPECT_EQ(keys(), (std::vector<std::string>{"order-9/charge/perform/0"}));
 }
 
+TEST_F(effects_without_a_task, are_also_those_of_a_step_that_only_a_version_of_the_lost_time_had) {
+  auto there = done("t1/a/perform/0"), lost = done("t1/gone/perform/0");
+  const auto number = out.performs.at(0).what.task_number();
+  there.set_task_number(number);
+  lost.set_task_number(number);
+  lost.set_step(1);
+  tell({there, lost});
+  EXPECT_EQ(keys(), (std::vector<std::string>{"t1/gone/perform/0"}));
+  EXPECT_TRUE(noted("the present lineage does not have this step"));
+}
+
 TEST_F(effects_without_a_task, end_when_the_task_is_submitted_again) {
   tell({done("order-9/charge/perform/0"), done("order-8/charge/perform/0")});
   submit(submission("order-9"));
