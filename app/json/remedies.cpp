@@ -186,11 +186,13 @@ class remedy_list {
     add("skip", name + " --reason TEXT", "goes on without the step: its output is null");
   }
 
-  void backward(const v1::StepRecord& step) {
+  void backward(const v1::StepRecord& step, const v1::StepDefinition* definition) {
     const auto name = shell_word(step.path());
     if (in_doubt(step)) {
+      const auto no_way_back = definition != nullptr && (definition->pivot() || !core::says_how_it_is_undone(*definition));
       // If the undo was already tried, an output comes too late to be used.
-      if (step.state() == v1::STEP_STATE_IN_DOUBT) completed(name, "; its undo follows");
+      if (step.state() == v1::STEP_STATE_IN_DOUBT)
+        completed(name, no_way_back ? "; the task cannot be undone any more then, and stops" : "; its undo follows");
       never_happened(name, "the step needs no undo");
       add("retry", name, "repeats the look-up and the undo");
       return;
@@ -284,7 +286,7 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
     const auto& step = task.steps(i);
     const auto* const found = defined_by(step, definition);
     const auto of_end = found != nullptr && core::is_of_end(*found);
-    (undoing && !of_end) || step.dropped() ? out.backward(step) : out.forward(step, found);
+    (undoing && !of_end) || step.dropped() ? out.backward(step, found) : out.forward(step, found);
   }
   const bool at_output = stuck.empty() && lacks_output(task);
   if (at_output) out.output();

@@ -203,7 +203,8 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
     }
   }
   if (undoing && performs) record.set_undo_uncertain(true);
-  note_restored(record, backup_unix_ms);
+  // Nothing of it, and no child, can have begun in the lost time where it still has to start.
+  if (!still_to_start) note_restored(record, backup_unix_ms);
   const restored_rise rise{backup_unix_ms, now};
   add_event(record, v1::EVENT_KIND_TASK_RESTORED, 0, 0, now, "from a backup of " + format_utc(backup_unix_ms));
   for (int i = 0; i < record.steps_size(); ++i) {

@@ -248,6 +248,19 @@ TEST(task_remedies, doubt_that_nothing_could_settle_is_settled_by_an_operator_be
   EXPECT_FALSE(any_has(found, "task undo"));
 }
 
+TEST(task_remedies, a_pivot_that_has_completed_stops_the_undo) {
+  auto reply = order_task();
+  reply.mutable_task()->set_state(v1::TASK_STATE_UNDOING);
+  reply.mutable_task()->set_parked(true);
+  step_of(reply, 1).set_state(v1::STEP_STATE_IN_DOUBT);
+  step_of(reply, 1).set_given_up(true);
+  const auto effect = [&reply] { return remedies_of(reply.task(), reply.definition()).at(0).effect; };
+  reply.mutable_definition()->mutable_steps(1)->mutable_undo()->set_none(true);
+  EXPECT_EQ(effect(), "if the step was carried out, with this output; its undo follows");
+  reply.mutable_definition()->mutable_steps(1)->set_pivot(true);
+  EXPECT_EQ(effect(), "if the step was carried out, with this output; the task cannot be undone any more then, and stops");
+}
+
 TEST(task_remedies, an_undo_in_doubt_is_too_late_for_an_output) {
   auto reply = order_task();
   reply.mutable_task()->set_state(v1::TASK_STATE_UNDOING);

@@ -160,8 +160,7 @@ void carry_over(v1::TaskRecord& record, const workflow& from, const workflow& to
     const auto was = std::find_if(record.mutable_steps()->begin(), record.mutable_steps()->end(),
                                   [&](const v1::StepRecord& one) { return one.path() == step.path(); });
     if (was == record.mutable_steps()->end() || !has_begun(*was)) {
-      // What still waits for its start has waited then, too.
-      if (record.restored_from_unix_ms() != 0 && !record.scheduled()) may_have_begun(step, record);
+      if (record.restored_from_unix_ms() != 0) may_have_begun(step, record);
       continue;
     }
     const auto& before = from.step_definition(was->definition());

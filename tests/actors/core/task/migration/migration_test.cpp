@@ -161,6 +161,21 @@ TEST(migration, a_step_that_is_new_to_a_restored_task_may_have_been_performed_be
   EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_IN_DOUBT);
 }
 
+TEST(migration, a_step_that_is_new_to_a_task_that_was_restored_before_its_start_has_not_been_performed) {
+  auto b = with_undo_none(step("b", {"a"}));
+  b.set_in_doubt(v1::IN_DOUBT_PARK);
+  world w{graph({with_undo_none(step("a"))})};
+  w.delay_ms = 3'600'000;
+  w.submit();
+  ASSERT_TRUE(restore_task(w.record, w.now_ms - 60'000, from_unix_ms(w.now_ms)));
+  w.advance_ms(3'600'000);
+  w.apply(task_due{});
+  ASSERT_EQ(w.apply(task_admitted{}).performs.size(), 1U);
+  ASSERT_TRUE(w.migrate(graph({with_undo_none(step("a")), b})).migrated);
+  EXPECT_EQ(w.outcome(0, w.at(0).attempt()).performs.size(), 1U);
+  EXPECT_FALSE(w.at(1).doubtful());
+}
+
 TEST(migration, a_restore_begins_no_step_that_the_scheduler_itself_carries_out) {
   v1::StepDefinition wait;
   wait.set_name("wait");
