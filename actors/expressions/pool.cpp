@@ -329,6 +329,11 @@ expression_pool::expression_pool(expression_pool_options options) : impl_(std::m
 expression_pool::~expression_pool() = default;
 
 void expression_pool::evaluate(v1::EvaluateRequest request, callback done) {
+  // The worker would end at it, and be asked again for ever.
+  if (request.ByteSizeLong() > max_expression_request_bytes)
+    return outstanding{std::move(request), std::move(done), {}}.fail(
+        {v1::ERROR_CODE_EXPRESSION, "the expressions read more than " + std::to_string(max_expression_request_bytes >> 20) + " MiB",
+         "Read only the members that are needed."});
   auto frame = frame_of(request);
   request.clear_document();  // the frame has it
   impl_->evaluate({std::move(request), std::move(done), std::move(frame)});

@@ -19,6 +19,9 @@ namespace fairlead {
 /// The exit code of a worker that exceeded its memory limit.
 inline constexpr int expression_worker_out_of_memory = 77;
 
+/// A worker takes no larger request.
+inline constexpr std::uint32_t max_expression_request_bytes = std::uint32_t{64} << 20;
+
 /// Address space of a worker.
 inline constexpr std::uint64_t default_expression_memory_bytes = std::uint64_t{512} << 20;
 

@@ -93,7 +93,7 @@ struct service {
   std::uint64_t queues_occupied = 0;
   std::uint64_t queues_absent = 0;        // occupied queues without any instance
   duration blocked{};                     // by the breaker since the start of the process, until `blocked_since`
-  std::optional<moment> blocked_since{};  // steady; the breaker keeps steps waiting
+  std::optional<moment> blocked_since{};  // steady; the breaker keeps steps waiting, and there are instances
   moment absence_kept_until{};            // an absence from before a restart is kept until waiting steps have shown up again
   bool changed = false;
 };

@@ -199,6 +199,7 @@ void registry::rebuild(service& of, moment now) {
     find_instances(*one);
     if (one->waiting > 0 && one->instances.empty()) ++of.queues_absent;
   }
+  count_blocked(of);
   unblock_all(of);
   check_absence(of, now);
 }

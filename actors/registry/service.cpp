@@ -33,7 +33,9 @@ void registry::advance(service& of, moment now) {
 }
 
 void registry::count_blocked(service& of) {
-  const auto blocked = of.breaker.state() != v1::BREAKER_STATE_CLOSED && !of.breaker.kept_open();
+  // Without an instance the breaker keeps nobody from anything.
+  const auto is_there = std::any_of(of.instances.begin(), of.instances.end(), [](const auto* one) { return !one->away; });
+  const auto blocked = is_there && of.breaker.state() != v1::BREAKER_STATE_CLOSED && !of.breaker.kept_open();
   if (blocked == of.blocked_since.has_value()) return;
   const auto now = time_.steady();
   if (!blocked) of.blocked += now - *of.blocked_since;

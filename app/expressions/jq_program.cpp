@@ -12,6 +12,7 @@ extern "C" {
 
 #include "actors/core/expression/check.hpp"
 #include "actors/core/expression/together.hpp"
+#include "actors/core/text/json.hpp"
 #include "actors/expressions/pool.hpp"
 
 namespace fairlead::app {
@@ -162,6 +163,9 @@ result<std::string> jq_program::run(const jq_document& document) {
     return at_fault(expression, *why);
   }
   auto text = dump(first);
+  // In place of what is nested too deep, jq writes something that is no JSON.
+  if (text.find("<skipped: too deep>") != std::string::npos && !core::check_json(text).ok())
+    return at_fault(expression, "its result is nested more than 256 levels deep");
   if (text.size() > max_result_bytes) return at_fault(expression, "its result is longer than 1 MiB");
   return text;
 }

@@ -26,8 +26,6 @@ extern "C" {
 namespace fairlead::app {
 namespace {
 
-constexpr std::uint32_t max_frame_bytes = std::uint32_t{64} << 20;
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool shadow_memory = true;  // terabytes of address space; the pool sets the sanitizer's own limit
 #else
@@ -80,7 +78,7 @@ bool read_frame(std::string& body) {
   if (!read_all(head.data(), head.size())) return false;
   std::uint32_t size = 0;
   for (std::size_t i = 0; i < 4; ++i) size |= static_cast<std::uint32_t>(static_cast<unsigned char>(head[i])) << (8 * i);
-  if (size > max_frame_bytes) return false;
+  if (size > max_expression_request_bytes) return false;
   body.resize(size);
   return read_all(body.data(), size);
 }

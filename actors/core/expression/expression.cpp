@@ -7,6 +7,7 @@
 #include "actors/core/expression/lexer.hpp"
 #include "actors/core/expression/path.hpp"
 #include "actors/core/expression/reads.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/core/text/json.hpp"
 
 namespace fairlead::core {
@@ -170,6 +171,9 @@ result<std::string> input_template::render(const document& doc, const std::vecto
       return at_fault(state_->expressions[part.expression], explain_missing(part.path, doc),
                       "Provide it, or write ${ " + path + "? } for null or ${ " + path + " // \"default\" }.");
     }
+    if (out.size() > max_rendered_bytes)
+      return error{v1::ERROR_CODE_EXPRESSION, "it has more than " + std::to_string(max_rendered_bytes) + " bytes with all values in it",
+                   "Give a reference to what is that large."};
   }
   out += state_->tail;
   return out;

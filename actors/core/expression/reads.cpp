@@ -1,5 +1,8 @@
 #include "actors/core/expression/reads.hpp"
 
+#include <algorithm>
+
+#include "actors/core/request_limits.hpp"
 #include "actors/core/text/json.hpp"
 
 namespace fairlead::core {
@@ -46,7 +49,11 @@ status read_tree::append_root(std::string& out, const document& doc, const std::
   append_key(out, name);
   out += '{';
   static const node all{true, {}};
-  for (const auto& member : doc.members(name)) {
+  auto members = doc.members(name);
+  // What is read by its name may be there as null though it is not listed.
+  for (const auto& [member, below] : what.below)
+    if (std::find(members.begin(), members.end(), member) == members.end()) members.push_back(member);
+  for (const auto& member : members) {
     const auto known = what.below.find(member);
     if (!what.whole && known == what.below.end()) continue;
     const auto value = doc.root(name, member);
@@ -80,6 +87,11 @@ status read_tree::append_whole(std::string& out, std::string_view value, const s
                  "expression ${ " + reader_of(where) + " }: jq would change the number " + changed->number + " at " + where,
                  "Copy it with a plain path such as ${ " + where + " }, or send it as a string."};
   }
+  if (out.size() + value.size() > max_worker_document_bytes)
+    return error{
+        v1::ERROR_CODE_EXPRESSION,
+        "expression ${ " + reader_of(path) + " }: with it more than " + std::to_string(max_worker_document_bytes) + " bytes are read",
+        "Read only the members that are needed, or copy a value with a plain path."};
   out += value;
   return nothing{};
 }

@@ -231,7 +231,7 @@ class agent_directory {
   /// How long the service honours an idempotency key after its first use; 0: for ever, or not declared.
   virtual std::int64_t key_valid_for_ms(std::string_view agent, std::string_view call) const = 0;
   /// How long the breaker of the service has kept steps waiting, by a steady clock; grows from the start of the process on. Time for which
-  /// an operator keeps the breaker open does not count.
+  /// an operator keeps the breaker open does not count, nor time without an instance.
   virtual std::int64_t blocked_ms(std::string_view agent) const = 0;
   /// The incarnation of a connected instance; nullopt: the instance is not known.
   virtual std::optional<std::uint64_t> incarnation_of(std::string_view instance) const = 0;

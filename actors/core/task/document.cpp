@@ -75,9 +75,9 @@ bool task_document::is_null(const v1::StepRecord& step) const {
   return step.state() == v1::STEP_STATE_SKIPPED || step.passed_over();
 }
 
-/// What a round gave counts only once the step has ended; without joins nobody but the step itself reads it before.
+/// What a round gave counts only once the step has ended well; without joins, and before the end, nobody but the step itself reads it before.
 bool task_document::hides_rounds(const v1::StepRecord& step) const {
-  if (!view_.joins || step.rounds() == 0 || &step == &record_.steps(static_cast<int>(view_.reader))) return false;
+  if ((!view_.joins && !view_.of_end) || step.rounds() == 0 || &step == &record_.steps(static_cast<int>(view_.reader))) return false;
   return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_IN_DOUBT ||
          step.state() == v1::STEP_STATE_FAILED;
 }

@@ -15,6 +15,7 @@
 #include "actors/core/task/document.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/standing.hpp"
+#include "messages/holds.hpp"
 
 namespace fairlead::core {
 
@@ -32,7 +33,8 @@ bool is_other_out(const v1::TaskRecord& task, const workflow& definition);
 
 class task_machine {
  public:
-  task_machine(v1::TaskRecord& record, const context& ctx, decision& out) : record_(record), ctx_(ctx), out_(out) {}
+  task_machine(v1::TaskRecord& record, const context& ctx, decision& out)
+      : record_(record), ctx_(ctx), out_(out), was_put_aside_(put_aside(record)) {}
 
   void on(const task_admitted& e);
   void on(const attempt_ended& e);
@@ -58,12 +60,16 @@ class task_machine {
   void park_if_unusable();
   /// Notes which steps have been failing for long.
   void count_failing();
+  /// The task has been put aside until now: what its services have been blocked meanwhile does not count for its steps.
+  void look_from_now_on();
 
  private:
   // ---- questions ----
   std::int64_t now_ms() const { return to_unix_ms(ctx_.now); }
   /// Decisions can use the task's definition.
   bool usable() const { return ctx_.definition->usable(); }
+  /// Paused, parked, or held by the brake: nobody waits for a service.
+  static bool put_aside(const v1::TaskRecord& task) { return sleeps(task) || task.undo_held(); }
   /// Nothing may start: the task is over, waits for an operator, is held by the brake on mass undo, or its definition is unusable.
   bool stopped() const;
   v1::StepRecord* find(std::uint32_t step);
@@ -402,6 +408,7 @@ class task_machine {
   v1::TaskRecord& record_;
   const context& ctx_;
   decision& out_;
+  const bool was_put_aside_;  // before this decision
   struct need {
     std::string_view agent;
     std::string_view call;

@@ -20,13 +20,20 @@ constexpr std::int64_t longest_retry_after_ms = 24LL * 3'600'000;  // a longer R
 /// Some attempt that counts as the step's last fault does has ended badly since the step was granted attempts.
 bool task_machine::retry_clock_runs(const v1::StepRecord& step) const { return counted_of(step, rule_of(step)) > 0; }
 
-/// The time that the step has waited behind an open breaker since the last look.
+/// The time that the step has waited behind an open breaker since the last look. What passed while its task was put aside does not count.
 void task_machine::count_blocked(std::uint32_t index) {
   auto& step = at(index);
   const auto blocked_ms = ctx_.agents->blocked_ms(definition_of(step).agent());
-  const auto more_ms = std::max<std::int64_t>(blocked_ms - step.blocked_seen_ms(), 0);
+  // Another process counts from its own start.
+  const auto seen_ms = blocked_ms < step.blocked_seen_ms() ? 0 : step.blocked_seen_ms();
   step.set_blocked_seen_ms(blocked_ms);
-  if (retry_clock_runs(step)) add_wait(step, more_ms);
+  if (retry_clock_runs(step) && !was_put_aside_) add_wait(step, blocked_ms - seen_ms);
+}
+
+void task_machine::look_from_now_on() {
+  if (!was_put_aside_ || put_aside(record_) || !usable()) return;
+  for (std::uint32_t i = 0; i < steps(); ++i)
+    if (!is_out(at(i)) && retry_clock_runs(at(i))) count_blocked(i);
 }
 
 /// A step that only waits for its service to come back gives up once its patience is over.
@@ -36,7 +43,7 @@ void task_machine::give_up_if_blocked(std::uint32_t index) {
   const auto waits = to_be_performed || step.state() == v1::STEP_STATE_UNDOING || to_be_looked_up(step);
   if (!waits || under_way(step) || step.given_up() || !may_go_on(step) || retry_for_of(step, rule_of(step)) == 0 || !retry_clock_runs(step))
     return;
-  if (ctx_.agents->blocked_ms(definition_of(step).agent()) <= step.blocked_seen_ms()) return;
+  if (ctx_.agents->blocked_ms(definition_of(step).agent()) == step.blocked_seen_ms()) return;
   count_blocked(index);
   out_.changed = true;
   if (waited_for(step, rule_of(step)) < retry_for_of(step, rule_of(step))) return;

@@ -99,7 +99,9 @@ void task_machine::on(const recovery_requested& e) {
       failures_of(*step, e.direction) != e.failure_count)
     return;
   recover_if_due(e.step);
-  // While a step waits, the Supervisor does not see that the task as a whole is due: the brake may have been released.
+  // While a step waits, the Supervisor does not see that the task as a whole is due: another step may have waited for its service for long
+  // enough, and the brake may have been released.
+  for (std::uint32_t i = 0; i < steps() && !out_.fatal; ++i) give_up_if_blocked(i);
   if (out_.changed || (record_.undo_held() && !ctx_.hold_undo)) advance();
 }
 
@@ -346,6 +348,7 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
   if (std::holds_alternative<operated>(what)) as_it_was = record;
   task_machine m{record, ctx, out};
   std::visit([&m](const auto& e) { m.on(e); }, what);
+  if (out.changed && !out.migrated) m.look_from_now_on();
   if (out.refused) {
     record = std::move(*as_it_was);
     decision nothing_else;

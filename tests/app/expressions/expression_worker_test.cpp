@@ -190,6 +190,21 @@ TEST(expression_worker, that_does_not_read_a_request_larger_than_its_socket_is_r
   EXPECT_NE(pool.worker_pid(), stuck);
 }
 
+TEST(expression_worker, is_not_asked_what_is_larger_than_it_takes) {
+  expression_pool pool(options());
+  const auto reply = ask(pool, request({"1 + 2"}, "\"" + std::string(max_expression_request_bytes, 'x') + "\"")).get();
+  EXPECT_EQ(reply.error().code(), v1::ERROR_CODE_EXPRESSION);
+  EXPECT_EQ(said(reply), "error: the expressions read more than 64 MiB");
+  EXPECT_EQ(evaluate(pool, "1 + 3", "{}"), "4");
+}
+
+TEST(expression_worker, gives_no_result_that_is_nested_too_deep_to_be_written_as_json) {
+  expression_pool pool(options());
+  EXPECT_EQ(evaluate(pool, "reduce range(300) as $i (1; [.])", "{}"),
+            "error: expression ${ reduce range(300) as $i (1; [.]) }: its result is nested more than 256 levels deep");
+  EXPECT_EQ(evaluate(pool, R"("<skipped: too deep>")", "{}"), R"("<skipped: too deep>")");
+}
+
 TEST(expression_worker, that_needs_too_much_memory_or_crashes_costs_only_its_own_request) {
   expression_pool pool(options(20s));
   struct row {

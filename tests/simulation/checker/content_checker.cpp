@@ -138,7 +138,7 @@ bool content_checker::gives(const std::string& with, const v1::StepDefinition& s
   return false;
 }
 
-value content_checker::document_of(const v1::TaskRecord& record, view by, std::optional<std::uint32_t> reader) const {
+value content_checker::document_of(const v1::TaskRecord& record, view by, std::optional<std::uint32_t> reader, bool at_end) const {
   value out;
   out.is = value::kind::object;
   const auto submitted = submitted_.find(record.id());
@@ -182,7 +182,7 @@ value content_checker::document_of(const v1::TaskRecord& record, view by, std::o
     const auto ended = has_given(step);
     const step_name name{record.id(), static_cast<std::uint32_t>(i)};
     // A round may read what the one before gave.
-    const auto shows = !joined || ended || reader == name.step;
+    const auto shows = (!joined && !at_end) || ended || reader == name.step;
     if (const auto known = rounds_.find(name); shows && known != rounds_.end() && !known->second.keys.empty() && !step.passed_over())
       steps.members[step.path()] = parse_value(known->second.output).value_or(value{});
     const auto own = own_outputs_.find(name);
@@ -201,7 +201,7 @@ void content_checker::handed_over(const v1::Perform& what, const v1::TaskRecord&
   const auto of_item = what.direction() == v1::DIRECTION_UNDO && record.parent().call_of() != 0;
   const auto document = of_item           ? document_of_undo(record)
                         : undo_of_dropped ? std::optional{document_of(record, view::undo_of_dropped)}
-                                          : std::optional{document_for(record, what.step())};
+                                          : std::optional{document_for(record, what.step(), plan.of_end(what.step()))};
   callbacks_.judge_key(what);
   if (what.direction() == v1::DIRECTION_UNDO) callbacks_.judge_undo(what, plan);
   if (what.direction() == v1::DIRECTION_UNDO)
@@ -291,7 +291,7 @@ void content_checker::note_input(const v1::TaskRecord* before, const v1::TaskRec
   const auto* was = before == nullptr ? nullptr : &before->steps(static_cast<int>(index));
   if (was != nullptr && was->has_input() && was->input().SerializeAsString() == step.input().SerializeAsString()) return;
   auto stored = loaded(durable, now, step.input());
-  if (gives(plan.step(index), document_for(now, index), now, stored)) inputs_[{now.id(), index}] = std::move(stored);
+  if (gives(plan.step(index), document_for(now, index, plan.step(index)), now, stored)) inputs_[{now.id(), index}] = std::move(stored);
 }
 
 void content_checker::judge_submission(const v1::TaskRecord& record, const store::snapshot& durable) {

@@ -101,11 +101,15 @@ class content_checker {
   /// How a document shows dropped steps: as a step reads them that is needed, as the undo of a dropped step reads them, or as if nothing had
   /// been dropped.
   enum class view { needed, undo_of_dropped, before };
-  /// `reader`: only the step itself sees what its last round gave where others need not wait for its end.
-  value document_of(const v1::TaskRecord& record, view by = view::needed, std::optional<std::uint32_t> reader = {}) const;
+  /// `reader`: only the step itself sees what its last round gave where others need not wait for its end, or read it at the end.
+  value document_of(const v1::TaskRecord& record, view by = view::needed, std::optional<std::uint32_t> reader = {},
+                    bool at_end = false) const;
   /// For what the step has read: it may have been dropped since, with what it needs.
-  value document_for(const v1::TaskRecord& record, std::uint32_t index) const {
-    return document_of(record, record.steps(static_cast<int>(index)).dropped() ? view::before : view::needed, index);
+  value document_for(const v1::TaskRecord& record, std::uint32_t index, bool at_end) const {
+    return document_of(record, record.steps(static_cast<int>(index)).dropped() ? view::before : view::needed, index, at_end);
+  }
+  value document_for(const v1::TaskRecord& record, std::uint32_t index, const v1::StepDefinition& as) const {
+    return document_for(record, index, as.finally() != v1::FINALLY_NO);
   }
   /// Whether `with` of the step gives what is stored. A need that its join did not wait for may have ended or have been dropped since.
   bool gives(const v1::StepDefinition& step, const value& document, const v1::TaskRecord& record, const std::string& stored) const {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "actors/core/request_limits.hpp"
 #include "tests/actors/core/expression/expression_fixture.hpp"
 
 namespace fairlead::core {
@@ -122,6 +123,28 @@ TEST(worker_documents, hold_only_what_the_expressions_read) {
       EXPECT_FALSE(out.ok());
     }
   }
+}
+
+TEST(templates, that_name_a_large_value_again_and_again_end_before_they_fill_the_memory) {
+  literal_document doc;
+  doc.with("steps.a", '"' + std::string(max_output_bytes - 2, 'x') + '"');
+  EXPECT_EQ(rendered(R"(["${ .steps.a }","${ .steps.a }"])", doc).size(), 2 * max_output_bytes + 3);
+  std::string many = R"(["${ .steps.a }")";
+  for (int i = 0; i < 1'000; ++i) many += R"(,"${ .steps.a }")";
+  EXPECT_EQ(rendered(many + "]", doc), "error: it has more than 4194304 bytes with all values in it");
+}
+
+TEST(worker_documents, end_before_they_are_larger_than_a_worker_takes) {
+  literal_document doc;
+  std::string sum = "0";
+  for (int i = 0; i < 49; ++i) {
+    const auto name = "s" + std::to_string(i);
+    doc.with("steps." + name, '"' + std::string(max_output_bytes - 2, 'x') + '"');
+    sum += " + (.steps." + name + " | length)";
+  }
+  const auto out = compile(quoted(sum))->worker_document(doc);
+  ASSERT_FALSE(out.ok());
+  EXPECT_NE(out.failure().sentence.find("with it more than 50331648 bytes are read"), std::string::npos) << out.failure().sentence;
 }
 
 TEST(worker_documents, are_whole_when_an_expression_looks_at_all) {

@@ -103,6 +103,63 @@ TEST(task_retry_for, counts_time_behind_an_open_breaker) {
   EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_FAILED);
 }
 
+/// Its service has been blocked for half of the step's time, and a pause follows.
+world behind_a_breaker(const std::vector<v1::StepDefinition>& beside = {}) {
+  std::vector<v1::StepDefinition> all{patient(60'000)};
+  all.insert(all.end(), beside.begin(), beside.end());
+  world w{graph(all)};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  w.agents.instances["n1/svc"].capacity = 0;
+  w.now_ms = w.at(0).not_before_unix_ms();
+  w.recover(0);
+  w.advance_ms(30'000);
+  w.agents.blocked["svc"] = 30'000;
+  w.apply(task_due{});
+  return w;
+}
+
+TEST(task_retry_for, does_not_count_time_behind_a_breaker_while_the_task_is_paused) {
+  auto w = behind_a_breaker();
+  w.operate(v1::OPERATOR_VERB_PAUSE);
+  w.advance_ms(3'600'000);
+  w.agents.blocked["svc"] += 3'600'000;
+  w.operate(v1::OPERATOR_VERB_RESUME);
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_PENDING);
+  w.advance_ms(10'000);
+  w.agents.blocked["svc"] += 10'000;
+  EXPECT_FALSE(w.apply(task_due{}).parked);
+  EXPECT_LT(w.at(0).waited_ms(), 41'000);
+  w.advance_ms(30'000);
+  w.agents.blocked["svc"] += 30'000;
+  EXPECT_TRUE(w.apply(task_due{}).parked);
+}
+
+TEST(task_retry_for, goes_on_counting_time_behind_a_breaker_in_another_process) {
+  auto w = behind_a_breaker();
+  for (const std::int64_t counted_ms : {10'000, 20'000}) {  // from the start of that process
+    w.advance_ms(10'000);
+    w.agents.blocked["svc"] = counted_ms;
+    EXPECT_FALSE(w.apply(task_due{}).parked);
+  }
+  w.advance_ms(10'000);
+  w.agents.blocked["svc"] = 30'000;
+  EXPECT_TRUE(w.apply(task_due{}).parked);
+}
+
+TEST(task_retry_for, another_step_that_is_tried_again_meanwhile_keeps_no_step_from_giving_up_behind_a_breaker) {
+  auto other = step("b");
+  other.set_attempts(100);
+  auto w = behind_a_breaker({other});
+  w.advance_ms(60'000);
+  w.agents.blocked["svc"] = 90'000;
+  w.fault(1, 1, v1::FAULT_KIND_TRANSIENT);
+  w.now_ms = w.at(1).not_before_unix_ms();
+  w.recover(1);
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_FAILED);
+  EXPECT_TRUE(w.at(0).given_up());
+}
+
 TEST(task_retry_for, a_step_that_was_never_tried_waits_for_its_service_as_long_as_it_takes) {
   world w{graph({patient(60'000)})};
   w.agents.instances["n1/svc"].capacity = 0;

@@ -29,7 +29,7 @@ void content_checker::judge_child_input(const v1::TaskRecord& child, const std::
   const auto& now = parent->steps(static_cast<int>(index));
   if (parent->state() != v1::TASK_STATE_RUNNING || now.state() != v1::STEP_STATE_RUNNING || now.child().id() != child.id()) return;
   world_.judges("child_input");
-  if (!is_kept && !gives(step, document_for(*parent, index), *parent, stored))
+  if (!is_kept && !gives(step, document_for(*parent, index, step), *parent, stored))
     world::broken("child_input", "the task " + child.id() + " has the input " + stored.substr(0, most_shown_of_child) +
                                      ", which is not what " + step.with_json() + " gives");
   last = stored;

@@ -68,7 +68,7 @@ void content_checker::judge_list(const v1::TaskRecord& now, std::uint32_t index,
   world_.judges("item_list");
   world_.count("lists");
   if (is_edit(now.id(), step.name(), stored)) return world_.count("lists that an operator has given");
-  if (gives(step.for_each().list_json(), step, document_for(now, index), now, stored) || may_read_otherwise(now.id())) return;
+  if (gives(step.for_each().list_json(), step, document_for(now, index, step), now, stored) || may_read_otherwise(now.id())) return;
   world::broken("item_list", "step " + step.name() + " of " + now.id() + " has the list " + stored.substr(0, most_shown_of_item) +
                                  ", which is not what " + step.for_each().list_json() + " gives");
 }
@@ -94,7 +94,8 @@ void content_checker::judge_item_input(const v1::TaskRecord& child, const std::s
   if (parent->state() != v1::TASK_STATE_RUNNING || now.state() != v1::STEP_STATE_RUNNING) return;
   const auto& step = plan->step(index);
   const auto with = step.with_json().empty() ? std::string{R"("${ .item }")"} : step.with_json();
-  if (gives(with, step, with_item(document_for(*parent, index), listed, item), *parent, stored) || may_read_otherwise(parent->id())) return;
+  if (gives(with, step, with_item(document_for(*parent, index, step), listed, item), *parent, stored) || may_read_otherwise(parent->id()))
+    return;
   world::broken("item_input", "the task " + child.id() + " has the input " + stored.substr(0, most_shown_of_item) + ", which is not what " +
                                   with + " gives");
 }

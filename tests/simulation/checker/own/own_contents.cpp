@@ -51,7 +51,7 @@ void content_checker::judge_own_steps(const v1::TaskRecord* before, const v1::Ta
     else
       takings.push_back({step.path(), definition.signal(), stored});
     if (edits_.count({now.id(), step.path()}) == 0)
-      judge_when(name_of(now, i) + " is completed", definition.when_json(), document_for(now, i));
+      judge_when(name_of(now, i) + " is completed", definition.when_json(), document_for(now, i, definition));
     own_outputs_[name] = stored;
   }
   signals_.taken(now.id(), takings);
@@ -73,7 +73,7 @@ void content_checker::judge_value(const v1::TaskRecord& record, std::uint32_t in
       world::broken("value", name_of(record, index) + " has the value " + stored.substr(0, shown_bytes) +
                                  ", and an operator has given it " + *edited->second.sure);
   }
-  if (!gives(definition, document_for(record, index), record, stored))
+  if (!gives(definition, document_for(record, index, definition), record, stored))
     world::broken("value", name_of(record, index) + " has the value " + stored.substr(0, shown_bytes) + ", which is not what " +
                                definition.with_json() + " gives");
 }
@@ -86,7 +86,7 @@ void content_checker::judge_wait(const v1::TaskRecord& record, std::uint32_t ind
     world::broken("wait_early", name_of(record, index) + " has waited, and has the output " + stored.substr(0, shown_bytes));
   // How long the other wait is that an operator has given, and since when, only the core knows.
   if (edits_.count({record.id(), record.steps(static_cast<int>(index)).path()}) != 0) return;
-  const auto text = fill_template(definition.with_json(), document_for(record, index));
+  const auto text = fill_template(definition.with_json(), document_for(record, index, definition));
   std::int64_t wanted_ms = 0;
   if (!text || text->is != value::kind::text)
     world::broken("wait_early", name_of(record, index) + " has waited, and " + definition.with_json() + " gives no duration and no time");

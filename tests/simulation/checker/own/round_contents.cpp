@@ -66,7 +66,8 @@ void content_checker::judge_rounds(const v1::TaskRecord* before, const v1::TaskR
     const auto completed = step.state() == v1::STEP_STATE_COMPLETED && (was == nullptr || was->state() != v1::STEP_STATE_COMPLETED);
     if (!completed || its.keys.empty() || payload_of(durable, now, step.output()) != its.output) continue;
     world_.judges("until");
-    if (fill_template(repeat.until_json(), document_for(now, i)) != truth_value(true) && settled_.count({now.id(), step.path()}) == 0)
+    if (fill_template(repeat.until_json(), document_for(now, i, plan.of_end(i))) != truth_value(true) &&
+        settled_.count({now.id(), step.path()}) == 0)
       world::broken("until", text + " is completed, and " + repeat.until_json() + " does not give true");
   }
 }

@@ -53,5 +53,26 @@ TEST(task_end, has_begun_with_a_last_step_whose_second_round_was_given_back) {
   EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_CANCEL).evaluations.empty()) << "`when` was answered before the first round";
 }
 
+TEST(task_end, what_a_step_has_not_given_is_null_for_a_step_of_the_end_also_where_jq_reads_it) {
+  world w{failing(
+      {step("a"), at_end(step("b", {}, R"({"n":"${ (.steps.a.n? // 0) + 1 }","as":"${ .status.a + .steps.a.n }"})"), v1::FINALLY_ALWAYS)})};
+  w.started();
+  const auto made = w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_EQ(made.evaluations.size(), 1U);
+  EXPECT_EQ(made.evaluations[0].document(), R"({"status":{"a":"failed"},"steps":{"a":null}})");
+}
+
+TEST(task_end, what_the_last_round_of_a_failed_step_gave_is_null_for_a_step_of_the_end) {
+  auto poll = with_undo_none(step("poll"));
+  poll.mutable_repeat()->set_until_json(R"("${ .steps.poll.done }")");
+  poll.mutable_repeat()->set_most(1);
+  world w{failing({poll, at_end(step("b", {}, R"({"v":"${ .steps.poll.v? }"})"), v1::FINALLY_ALWAYS)})};
+  w.started();
+  const auto made = w.outcome(0, 1, R"({"done":false,"v":7})");
+  ASSERT_EQ(w.at(0).state(), v1::STEP_STATE_FAILED);
+  ASSERT_EQ(made.performs.size(), 1U);
+  EXPECT_EQ(made.performs[0].message.input(), R"({"v":null})");
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing
