@@ -190,13 +190,18 @@ class restorer {
     return true;
   }
 
-  /// An item that has failed and may have left something is undone before it begins again, and with its step. That other items may have begun
-  /// since the backup stays in doubt.
+  /// An item that has failed and may have left something is undone before it begins again, and with its step; so is one that is being undone
+  /// again, while its step could begin it anew. That other items may have begun since the backup stays in doubt.
   static bool tell_of_item(const v1::TaskRecord& parent, v1::StepRecord& step, const core::child_changed& news) {
     auto& items = *step.mutable_items();
-    if (news.state != v1::TASK_STATE_FAILED || !news.stands || news.item == 0 || news.item > begun_items(items)) return false;
+    if (news.item == 0 || news.item > begun_items(items) || item_id(parent, step, news.item - 1) != news.id) return false;
     const auto item = news.item - 1;
-    if (item_id(parent, step, item) != news.id || item_state_of(items, item) != item_state::failed) return false;
+    const auto was = item_state_of(items, item);
+    const auto failed = news.state == v1::TASK_STATE_FAILED && news.stands && was == item_state::failed;
+    const auto may_begin =
+        step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
+    const auto undoing = news.state == v1::TASK_STATE_UNDOING && (was == item_state::failed || was == item_state::undone) && may_begin;
+    if (!failed && !undoing) return false;
     set_item_state(items, item, item_state::left_behind);
     step.mutable_child()->set_id(news.id);
     step.mutable_child()->set_stands(true);

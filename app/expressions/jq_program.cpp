@@ -163,8 +163,8 @@ result<std::string> jq_program::run(const jq_document& document) {
     return at_fault(expression, *why);
   }
   auto text = dump(first);
-  // In place of what is nested too deep, jq writes something that is no JSON.
-  if (text.find("<skipped: too deep>") != std::string::npos && !core::check_json(text).ok())
+  // In place of what is nested too deep, jq writes `<stripped: exceeds max depth>`, or other words in another version.
+  if (text.find('<') != std::string::npos && !core::check_json(text).ok())
     return at_fault(expression, "its result is nested more than 256 levels deep");
   if (text.size() > max_result_bytes) return at_fault(expression, "its result is longer than 1 MiB");
   return text;

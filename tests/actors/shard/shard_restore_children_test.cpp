@@ -100,5 +100,35 @@ TEST_F(shard_restore_children_test, a_list_knows_of_an_item_that_has_failed_that
   EXPECT_TRUE(task("t1").parked()) << "what its items have done is not known";
 }
 
+TEST_F(shard_restore_children_test, a_list_begins_no_item_again_beside_the_one_that_is_being_undone_again) {
+  start();
+  deploy(workflow_of({step("pack")}, "shipment"));
+  auto list = ship();
+  list.mutable_for_each()->set_list_json("[1]");
+  deploy(workflow_of({list}));
+  submit("t1");
+  time.now_ms += 1'000;
+  ASSERT_TRUE(store->begin_recovery(time.now_ms).ok());
+  time.now_ms += 1'000;
+  operate("t1/ship~1.1", v1::OPERATOR_VERB_CANCEL);
+  ASSERT_EQ(task("t1/ship~1.1").state(), v1::TASK_STATE_UNDONE);
+  ASSERT_EQ(task("t1").steps(0).state(), v1::STEP_STATE_FAILED);
+  time.now_ms += an_hour_ms;
+  restore();
+  ASSERT_EQ(task("t1/ship~1.1").state(), v1::TASK_STATE_UNDOING);
+  EXPECT_EQ(item_state_of(task("t1").steps(0).items(), 0), item_state::left_behind);
+  open();
+  start();
+  operate("t1", v1::OPERATOR_VERB_RETRY, "ship");
+  const auto& reply = out.operations.rbegin()->second;
+  ASSERT_EQ(reply.results_size(), 1);
+  EXPECT_NE(reply.results(0).error().code(), v1::ERROR_CODE_OK) << reply.ShortDebugString();
+  operate("t1/ship~1.1", v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, "pack");
+  ASSERT_EQ(task("t1/ship~1.1").state(), v1::TASK_STATE_UNDONE);
+  EXPECT_EQ(item_state_of(task("t1").steps(0).items(), 0), item_state::undone);
+  operate("t1", v1::OPERATOR_VERB_RETRY, "ship");
+  EXPECT_EQ(task("t1/ship~2.1").state(), v1::TASK_STATE_RUNNING);
+}
+
 }  // namespace
 }  // namespace fairlead::testing

@@ -202,7 +202,7 @@ TEST(expression_worker, gives_no_result_that_is_nested_too_deep_to_be_written_as
   expression_pool pool(options());
   EXPECT_EQ(evaluate(pool, "reduce range(300) as $i (1; [.])", "{}"),
             "error: expression ${ reduce range(300) as $i (1; [.]) }: its result is nested more than 256 levels deep");
-  EXPECT_EQ(evaluate(pool, R"("<skipped: too deep>")", "{}"), R"("<skipped: too deep>")");
+  EXPECT_EQ(evaluate(pool, R"("<stripped: exceeds max depth>")", "{}"), R"("<stripped: exceeds max depth>")");
 }
 
 TEST(expression_worker, that_needs_too_much_memory_or_crashes_costs_only_its_own_request) {

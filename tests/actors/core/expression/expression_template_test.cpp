@@ -142,7 +142,7 @@ TEST(worker_documents, end_before_they_are_larger_than_a_worker_takes) {
     doc.with("steps." + name, '"' + std::string(max_output_bytes - 2, 'x') + '"');
     sum += " + (.steps." + name + " | length)";
   }
-  const auto out = compile(quoted(sum))->worker_document(doc);
+  const auto out = compile(core::quoted(sum))->worker_document(doc);
   ASSERT_FALSE(out.ok());
   EXPECT_NE(out.failure().sentence.find("with it more than 50331648 bytes are read"), std::string::npos) << out.failure().sentence;
 }
