@@ -201,6 +201,8 @@ void operators::say_again(const v1::TaskRecord& record) {
         step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_PENDING;
     if (!open || step.complete_by_unix_ms() != 0 || !services_.blocked(core::idempotency_key(record, step, v1::DIRECTION_PERFORM)))
       continue;
+    // Every order for it is refused meanwhile. That task may be parked, and nobody sees to it before the node has come to rest.
+    if (step.child().state() == v1::TASK_STATE_UNDOING) continue;
     if (settle(record, step)) continue;
     auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
     what.set_json(other_input(record, step));
