@@ -16,6 +16,19 @@ class shard_restore_children_test : public shard_restore_world {
     out.set_on_failure(v1::ON_FAILURE_PARK);
     return out;
   }
+  /// What is done from now on may never have counted.
+  void a_recovery_of_a_list() {
+    start();
+    deploy(workflow_of({step("pack")}, "shipment"));
+    auto list = ship();
+    list.mutable_for_each()->set_list_json("[1,2]");
+    list.mutable_for_each()->set_at_once(1);
+    deploy(workflow_of({list}));
+    submit("t1");
+    time.now_ms += 1'000;
+    ASSERT_TRUE(store->begin_recovery(time.now_ms).ok());
+    time.now_ms += 1'000;
+  }
   void fails(const std::string& path) {
     for (const auto& one : out.performs)
       if (one.what.step_path() == path) shell->outcomes(from("n1/svc", {failure(one.what, v1::FAULT_KIND_PERMANENT)}));
@@ -76,16 +89,7 @@ TEST_F(shard_restore_children_test, a_task_that_was_to_fail_begins_no_child_besi
 }
 
 TEST_F(shard_restore_children_test, a_list_knows_of_an_item_that_has_failed_that_it_may_have_done_something_and_stays_in_doubt) {
-  start();
-  deploy(workflow_of({step("pack")}, "shipment"));
-  auto list = ship();
-  list.mutable_for_each()->set_list_json("[1,2]");
-  list.mutable_for_each()->set_at_once(1);
-  deploy(workflow_of({list}));
-  submit("t1");
-  time.now_ms += 1'000;
-  ASSERT_TRUE(store->begin_recovery(time.now_ms).ok());
-  time.now_ms += 1'000;
+  a_recovery_of_a_list();
   operate("t1/ship~1.1", v1::OPERATOR_VERB_TERMINATE);
   ASSERT_EQ(task("t1").steps(0).state(), v1::STEP_STATE_FAILED);
   time.now_ms += an_hour_ms;
@@ -101,16 +105,7 @@ TEST_F(shard_restore_children_test, a_list_knows_of_an_item_that_has_failed_that
 }
 
 TEST_F(shard_restore_children_test, a_list_begins_no_item_again_beside_the_one_that_is_being_undone_again) {
-  start();
-  deploy(workflow_of({step("pack")}, "shipment"));
-  auto list = ship();
-  list.mutable_for_each()->set_list_json("[1,2]");
-  list.mutable_for_each()->set_at_once(1);
-  deploy(workflow_of({list}));
-  submit("t1");
-  time.now_ms += 1'000;
-  ASSERT_TRUE(store->begin_recovery(time.now_ms).ok());
-  time.now_ms += 1'000;
+  a_recovery_of_a_list();
   operate("t1/ship~1.1", v1::OPERATOR_VERB_CANCEL);
   ASSERT_EQ(task("t1/ship~1.1").state(), v1::TASK_STATE_UNDONE);
   ASSERT_EQ(task("t1").steps(0).state(), v1::STEP_STATE_FAILED);
