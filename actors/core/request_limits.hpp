@@ -39,10 +39,6 @@ inline error too_many_items(const std::string& items) {
 
 inline constexpr std::size_t max_input_bytes = 262'144;     // of a task
 inline constexpr std::size_t max_output_bytes = 1'048'576;  // of a step
-/// Of what a template gives, such as the input of a step, while it is being made: it may name one large output thousands of times.
-inline constexpr std::size_t max_rendered_bytes = 4'194'304;
-/// Of what the jq expressions of a template read together.
-inline constexpr std::size_t max_worker_document_bytes = 50'331'648;
 inline constexpr int most_kept_signals = 16;                // of a name and a task
 inline constexpr int most_signals_of_task = 256;            // of all names
 inline constexpr std::size_t max_signal_bytes = 262'144;    // of a signal's data

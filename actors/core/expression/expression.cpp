@@ -7,7 +7,6 @@
 #include "actors/core/expression/lexer.hpp"
 #include "actors/core/expression/path.hpp"
 #include "actors/core/expression/reads.hpp"
-#include "actors/core/request_limits.hpp"
 #include "actors/core/text/json.hpp"
 
 namespace fairlead::core {

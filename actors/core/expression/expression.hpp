@@ -4,6 +4,7 @@
 // integers beyond 2^53 and number spellings survive. All else is jq. It is evaluated in a process that can be killed (EvaluateRequest in
 // agent.proto); this file only says what to request.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +15,11 @@
 #include "messages/error.hpp"
 
 namespace fairlead::core {
+
+/// Of what a template gives, such as the input of a step, in bytes: it may name one large output thousands of times.
+inline constexpr std::size_t max_rendered_bytes = 4'194'304;
+/// Of what the jq expressions of a template read together, in bytes.
+inline constexpr std::size_t max_worker_document_bytes = 50'331'648;
 
 /// The data that expressions may read. Each root is a JSON text; the views are valid as long as the document.
 class document {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "actors/core/request_limits.hpp"
 #include "actors/core/text/json.hpp"
 
 namespace fairlead::core {

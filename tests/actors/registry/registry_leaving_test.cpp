@@ -74,5 +74,19 @@ TEST_F(registry_leaving_test, learns_nothing_of_a_service_from_leases_that_end_w
   FAIL() << "an instance that is there and says nothing speaks against its service";
 }
 
+TEST_F(registry_leaving_test, counts_time_behind_a_breaker_only_while_there_is_an_instance) {
+  it->add(agent("n1/svc", 100));
+  break_it();
+  const auto before_ms = it->blocked_ms("svc");
+  pass(1'000);
+  EXPECT_EQ(it->blocked_ms("svc") - before_ms, 1'000);
+  it->set_away("n1/svc", 1);
+  pass(3'600'000);
+  EXPECT_EQ(it->blocked_ms("svc") - before_ms, 1'000) << "nobody could have taken a step";
+  it->add(agent("n1/svc", 100, 2));
+  pass(1'000);
+  EXPECT_EQ(it->blocked_ms("svc") - before_ms, 2'000);
+}
+
 }  // namespace
 }  // namespace fairlead::testing

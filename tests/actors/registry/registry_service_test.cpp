@@ -114,20 +114,6 @@ TEST_F(registry_service_test, takes_a_breaker_up_where_the_process_before_left_i
   EXPECT_FALSE(claim_or_wait(3)) << "half-open begins with its canaries anew";
 }
 
-TEST_F(registry_service_test, counts_time_behind_a_breaker_only_while_there_is_an_instance) {
-  it->add(agent("n1/svc", 100));
-  break_it();
-  const auto before_ms = it->blocked_ms("svc");
-  pass(1'000);
-  EXPECT_EQ(it->blocked_ms("svc") - before_ms, 1'000);
-  it->set_away("n1/svc", 1);
-  pass(3'600'000);
-  EXPECT_EQ(it->blocked_ms("svc") - before_ms, 1'000) << "nobody could have taken a step";
-  it->add(agent("n1/svc", 100, 2));
-  pass(1'000);
-  EXPECT_EQ(it->blocked_ms("svc") - before_ms, 2'000);
-}
-
 TEST_F(registry_service_test, leaves_an_opened_breaker_to_the_operator) {
   it->add(agent("n1/svc", 100));
   EXPECT_EQ(operate(v1::AGENT_VERB_BREAKER_OPEN, "svc", "maintenance").error().code(), v1::ERROR_CODE_OK);

@@ -1,12 +1,13 @@
 #include <gtest/gtest.h>
 
-#include "actors/core/request_limits.hpp"
 #include "tests/actors/core/expression/expression_fixture.hpp"
 
 namespace fairlead::core {
 namespace {
 
 using strings = std::vector<std::string>;
+
+constexpr std::size_t large_bytes = 1'048'576;  // as much as an output may have
 
 literal_document small_order() {
   literal_document out;
@@ -127,8 +128,8 @@ TEST(worker_documents, hold_only_what_the_expressions_read) {
 
 TEST(templates, that_name_a_large_value_again_and_again_end_before_they_fill_the_memory) {
   literal_document doc;
-  doc.with("steps.a", '"' + std::string(max_output_bytes - 2, 'x') + '"');
-  EXPECT_EQ(rendered(R"(["${ .steps.a }","${ .steps.a }"])", doc).size(), 2 * max_output_bytes + 3);
+  doc.with("steps.a", '"' + std::string(large_bytes - 2, 'x') + '"');
+  EXPECT_EQ(rendered(R"(["${ .steps.a }","${ .steps.a }"])", doc).size(), 2 * large_bytes + 3);
   std::string many = R"(["${ .steps.a }")";
   for (int i = 0; i < 1'000; ++i) many += R"(,"${ .steps.a }")";
   EXPECT_EQ(rendered(many + "]", doc), "error: it has more than 4194304 bytes with all values in it");
@@ -139,7 +140,7 @@ TEST(worker_documents, end_before_they_are_larger_than_a_worker_takes) {
   std::string sum = "0";
   for (int i = 0; i < 49; ++i) {
     const auto name = "s" + std::to_string(i);
-    doc.with("steps." + name, '"' + std::string(max_output_bytes - 2, 'x') + '"');
+    doc.with("steps." + name, '"' + std::string(large_bytes - 2, 'x') + '"');
     sum += " + (.steps." + name + " | length)";
   }
   const auto out = compile(core::quoted(sum))->worker_document(doc);
