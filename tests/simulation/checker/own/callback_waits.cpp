@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/task/record.hpp"
 #include "tests/simulation/checker/own/callback_book.hpp"
 
 namespace fairlead::simulation {
@@ -22,8 +23,10 @@ void callback_book::decided(const v1::TaskRecord& record, const shape& plan) {
     judge_missed(record, i, its, plan);
     its.version = record.version();
     its.sequence = record.history_size();
+    // What was accepted while its task was to fail is waited for once the task goes forward, if there is time left then.
+    const auto awaits = step.awaits_callback() || step.fault().code() == core::callback_awaited_code;
     // What a crash has forgotten may be decided again, and the step goes on waiting as before.
-    if (!step.awaits_callback()) continue;
+    if (!awaits) continue;
     const auto begins = !its.since_us || its.attempt != step.attempt() || (lost && its.durable != step.attempt());
     if (begins) world_.count("steps that wait for a callback");
     if (begins) its.since_us = world_.now_us();

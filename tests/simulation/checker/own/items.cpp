@@ -113,6 +113,9 @@ void checker::judge_item(const v1::TaskRecord& parent, const child_name& name, c
     return;
   }
   const auto is_undone = child.state() == v1::TASK_STATE_UNDONE;
+  // By a write that may never have counted it had been undone: what it has done may stand, and no other begins before it is undone again.
+  const auto undone_again =
+      *state == item_state::left_behind && child.state() == v1::TASK_STATE_UNDOING && child.restored_from_unix_ms() != 0;
   bool agrees = true;
   switch (*state) {
     case item_state::running: agrees = lives && !child.parked(); break;
@@ -124,7 +127,7 @@ void checker::judge_item(const v1::TaskRecord& parent, const child_name& name, c
       break;
     case item_state::failed:
     case item_state::to_begin: agrees = ended_in_vain(child) || undone_alone; break;
-    case item_state::left_behind: agrees = child.state() == v1::TASK_STATE_FAILED || undone_alone; break;
+    case item_state::left_behind: agrees = child.state() == v1::TASK_STATE_FAILED || undone_alone || undone_again; break;
     case item_state::not_begun: agrees = false; break;
     case item_state::undoing: agrees = child.state() == v1::TASK_STATE_UNDOING && !child.parked(); break;
     case item_state::undoing_parked: agrees = child.state() == v1::TASK_STATE_UNDOING && child.parked(); break;
@@ -134,7 +137,7 @@ void checker::judge_item(const v1::TaskRecord& parent, const child_name& name, c
   }
   const auto counts_as_failed = *state == item_state::failed || *state == item_state::left_behind;
   if (counts_as_failed) world_.judges("item_doubt");
-  if (counts_as_failed && lives && !undone_alone && in_doubt(child)) world::broken("item_doubt", said());
+  if (counts_as_failed && lives && !undone_alone && !undone_again && in_doubt(child)) world::broken("item_doubt", said());
   if (!agrees) world::broken("item_differs", said());
   if (*state == item_state::failed && child.state() == v1::TASK_STATE_FAILED) judge_none_stands(child);
   if (!lives || undone_alone) return;
