@@ -67,7 +67,8 @@ void checker::judge_dropped(const v1::TaskRecord* before, const v1::TaskRecord& 
     const auto name = now.id() + "/" + step.path();
     const auto* was = before == nullptr ? nullptr : &step_of(*before, i);
     if (was != nullptr && was->dropped() && !step.dropped()) world::broken("dropped", name + " was dropped, and is not any more");
-    if (was != nullptr && was->dropped() && step.attempt() != was->attempt())
+    // A child that found no room is handed back.
+    if (was != nullptr && was->dropped() && step.attempt() > was->attempt())
       world::broken("dropped", name + " is dropped, and was handed over to be performed");
     if (plan.joins(i) && step.state() == v1::STEP_STATE_FAILED && step.fault().code() == "join" &&
         (was == nullptr || was->state() != v1::STEP_STATE_FAILED))

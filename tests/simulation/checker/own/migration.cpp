@@ -17,7 +17,9 @@ bool is_same(const v1::StepRecord& was, const v1::StepDefinition& before, const 
   if (before.for_each().SerializeAsString() != after.for_each().SerializeAsString()) return false;
   if (before.kind() == v1::STEP_KIND_WORKFLOW)
     return before.kind() == after.kind() && before.workflow() == after.workflow() && before.undo().none() == after.undo().none();
-  if (!satisfies_needs(was) || was.doubtful()) return before.SerializeAsString() == after.SerializeAsString();
+  // One that a join has left over is undone for good.
+  const auto ended = satisfies_needs(was) || was.state() == v1::STEP_STATE_UNDONE;
+  if (!ended || was.doubtful() || was.undo_doubtful()) return before.SerializeAsString() == after.SerializeAsString();
   return before.kind() == after.kind() && before.agent() == after.agent() && before.call() == after.call() &&
          before.pivot() == after.pivot() && before.has_undo() == after.has_undo() &&
          before.undo().SerializeAsString() == after.undo().SerializeAsString();
