@@ -64,7 +64,10 @@ void agents::post::welcomed(std::uint64_t revision, const welcome& what) {
 }
 
 void agents::post::acknowledged(const v1::BeaconAck& what, const stamp& when) {
-  heard(what.shard(), when);
+  auto shown = when;
+  // Beacons that a cut link has kept come late together, and each is answered.
+  if (worker_.session != nullptr) shown.anchor_ms = what.anchor_ms();
+  heard(what.shard(), shown);
   links_.acknowledged(what, steady());
   host_.acknowledged(what);
   after_message();
