@@ -459,11 +459,14 @@ void pace_checker::judge_given_up(const v1::TaskRecord& now, const v1::HistoryEv
 
 // ---- what does not come ----
 
-void pace_checker::look_for_late(const v1::TaskRecord& record, std::int64_t since_us) const {
+void pace_checker::look_for_late(const v1::TaskRecord& record, std::int64_t since_us) {
   const auto runs = record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING;
   const auto for_us = world_.now_us() - since_us;
   if (!runs || for_us < late_ms * millisecond || clock_.set_since(world_.now_us() - 2 * late_ms * millisecond)) return;
   const auto stopped = record.parked() || record.paused() || record.undo_held() || record.failing();
+  // A pause may have been over while the task was stopped.
+  auto& stopped_us = stopped_us_[record.id()];
+  if (stopped) stopped_us = world_.now_us();
   for (const auto& step : record.steps()) {
     // A lease ends whatever holds the task.
     const auto lease_ms =
@@ -471,7 +474,8 @@ void pace_checker::look_for_late(const v1::TaskRecord& record, std::int64_t sinc
     const auto at_ms = lease_ms != 0 ? lease_ms : stopped ? 0 : step.not_before_unix_ms();
     if (at_ms == 0) continue;
     world_.judges("late_recovery");
-    const auto over_ms = std::min(clock_.now_ms() - at_ms, for_us / millisecond);
+    const auto went_us = lease_ms != 0 ? for_us : std::min(for_us, world_.now_us() - stopped_us);
+    const auto over_ms = std::min(clock_.now_ms() - at_ms, went_us / millisecond);
     if (over_ms > late_ms)
       world::broken("late_recovery", "the " + std::string{lease_ms != 0 ? "lease" : "pause"} + " of step " + step.path() + " of " +
                                          record.id() + " is over for " + std::to_string(over_ms) + " ms, and nothing has come of it");

@@ -54,7 +54,7 @@ class pace_checker {
   void breaker_moved(const std::string& agent, bool keeps_waiting);
   void became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const shape& plan);
   /// `since_us`: since when this Scheduler is there.
-  void look_for_late(const v1::TaskRecord& record, std::int64_t since_us) const;
+  void look_for_late(const v1::TaskRecord& record, std::int64_t since_us);
 
  private:
   struct series {
@@ -129,6 +129,7 @@ class pace_checker {
   std::map<std::string, blocked_service> blocked_;
   std::map<std::string, std::uint64_t> orders_;                                                  // heard, by task
   std::map<std::tuple<step_name, v1::Direction, std::uint32_t>, std::uint64_t> decided_orders_;  // heard when an attempt was decided
+  std::map<std::string, std::int64_t> stopped_us_;  // when the task was seen last with something that stops it
 };
 
 }  // namespace fairlead::simulation
